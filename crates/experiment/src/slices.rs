@@ -71,7 +71,7 @@ pub enum WholeTrials {
     LatencyTarget { job: String },
     /// A recording is not cut into parts.
     Recording { workload: String, why: Uncut },
-    /// Slices need more blocks than the user allows: all parts of a recording, and enough for a look.
+    /// The user allows fewer blocks than a recording has parts, or than the first analysis needs.
     TooFewBlocks { least: u32, max_blocks: u32 },
     /// Parts of a recording are replayed in order, so nothing else may change its files.
     SeveralRecordings,

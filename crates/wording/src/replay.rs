@@ -18,8 +18,8 @@ pub const DELAYS_NOTE: &str = "Delay: the time from when an operation is due unt
      recording.";
 
 pub const TIMES: &str = "What the threads of the replay did";
-pub const TIMES_NOTE: &str = "Shares of the time of all threads, except those driven by timers. Only I/O and the waits for \
-     other threads get shorter on faster storage.";
+pub const TIMES_NOTE: &str = "Shares of the time of all threads, except those driven by timers, without delays. On faster \
+     storage, only I/O and the waits for other threads get shorter.";
 /// Heads of columns.
 pub const TIMES_OF: [&str; 5] =
     ["I/O", "waiting for threads", "waiting for timers", "CPU", "think time"];

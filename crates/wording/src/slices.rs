@@ -106,7 +106,8 @@ pub fn why_whole(why: &WholeTrials) -> Option<String> {
             format!("job {} must first find the queue depth for its latency target", printable(job))
         }
         WholeTrials::TooFewBlocks { least, max_blocks } => format!(
-            "slices need at least {} blocks, but --max-blocks allows only {}",
+            "{} blocks are the minimum for slices (or for the parts of a recording), but \
+             --max-blocks allows only {}",
             grouped((*least).into()),
             grouped((*max_blocks).into())
         ),
@@ -214,7 +215,7 @@ mod tests {
         The arms alternate in whole trials, not in short slices: the trial length of web is set (with --time or --ramp, or in a file).
         The arms alternate in whole trials, not in short slices: job log starts late or can end early.
         The arms alternate in whole trials, not in short slices: job io must first find the queue depth for its latency target.
-        The arms alternate in whole trials, not in short slices: slices need at least 50 blocks, but --max-blocks allows only 40.
+        The arms alternate in whole trials, not in short slices: 50 blocks are the minimum for slices (or for the parts of a recording), but --max-blocks allows only 40.
         The arms alternate in whole trials, not in short slices: a recording is cut into parts only if it is the only workload.
         The arms alternate in whole trials, not in short slices: the recording app is too short to be cut.
         The arms alternate in whole trials, not in short slices: the recording app cannot be cut: too many operations are in flight at any time, or it has too few reads and writes.

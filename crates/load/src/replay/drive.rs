@@ -309,7 +309,8 @@ impl Trial<'_> {
         let survey = &self.recording.survey;
         let facts = &survey.threads[plan.thread];
         let [reads, writes] = [facts.longest_read_bytes, facts.longest_write_bytes];
-        let writes = if survey.has_commits { writes.max(COMMIT_BYTES) } else { writes };
+        let commits = survey.roles.threads[plan.thread].commits && plan.lane == 0;
+        let writes = if commits { writes.max(COMMIT_BYTES) } else { writes };
         let bytes = reads.max(writes).clamp(1, self.piece_bytes);
         let bytes = u32::try_from(bytes).expect("at most a piece");
         let seed = copy.seed ^ (2 * number as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -486,6 +487,9 @@ impl Player<'_> {
         let Some(from) = self.trial.tracks.number(from) else { return true };
         let until_ns = at_most_ns.map_or(u64::MAX, |ns| due_ns.saturating_add(ns));
         let is_bounded = at_most_ns.is_some();
+        // For an asynchronous I/O that the thread has issued.
+        let threads = &self.trial.tracks.all;
+        let is_own = threads[from].thread == threads[self.number].thread;
         let tally = &mut self.tally;
         *(if is_bounded { &mut tally.bounded_waits } else { &mut tally.waits }) += 1;
         // The recorded think time after a wait begins when the other thread wakes this one, so it
@@ -493,10 +497,15 @@ impl Player<'_> {
         self.before_ns = match signals[from].wait(count, until_ns, halt) {
             Waited::Not => due_ns,
             Waited::Until { time_ns, since_ns, now_ns } => {
-                self.thought(since_ns, since_ns);
+                let from_ns = due_ns.clamp(since_ns, now_ns);
+                self.thought(from_ns, from_ns);
                 let times = &mut self.tally.times;
-                let sum = if is_bounded { &mut times.timers_ns } else { &mut times.threads_ns };
-                *sum += now_ns - since_ns;
+                let sum = match () {
+                    () if is_own => &mut times.io_ns,
+                    () if is_bounded => &mut times.timers_ns,
+                    () => &mut times.threads_ns,
+                };
+                *sum += now_ns - from_ns;
                 self.at_ns = now_ns;
                 due_ns.max(time_ns)
             }
@@ -515,7 +524,7 @@ impl Player<'_> {
         self.at_ns = now_ns;
     }
 
-    /// What the thread has written so far must be durable before it goes on.
+    /// Waits for any sync of the file.
     fn commit(&mut self, file: File, due_ns: u64) -> bool {
         let Copy { halt, files, .. } = self.copy;
         if !halt.wait_until(due_ns) {
@@ -532,7 +541,10 @@ impl Player<'_> {
             return false;
         }
         if !done.is_shared && !halt.hurries() {
-            self.tally.count_added(done_ns - ready_ns, done.outcome.err(), || files.shown(file));
+            let after_start = |time_ns: u64| time_ns.saturating_sub(self.start_ns);
+            let [started_ns, done_ns] = [ready_ns, done_ns].map(after_start);
+            let over = Over { late_ns: 0, started_ns, done_ns, is_shared: false };
+            self.tally.count_added(&over, done.outcome.err(), || files.shown(file));
         }
         true
     }

@@ -224,8 +224,7 @@ impl Files {
         }
     }
 
-    /// Before the start of an operation: a paired write waits for its turn. False if the replay is
-    /// over.
+    /// Before the start of a paired write, which waits for its turn. `None` if the replay is over.
     pub(super) fn await_turn(&self, io: &Io, halt: &Halt<'_>) -> Option<Turn> {
         let group = self.slots.get(io.file as usize).and_then(|slot| slot.group.as_ref());
         match group {
@@ -234,7 +233,8 @@ impl Files {
         }
     }
 
-    /// A thread waits until all that it has written so far is durable. `None` if the replay is over.
+    /// Waits for a sync of the file that begins after this, and issues it unless another thread does.
+    /// `None` if the replay is over. The file is there from the beginning to the end.
     pub(super) fn commit(&self, file: File, buffers: &Buffers, halt: &Halt<'_>) -> Option<Done> {
         self.slots.get(file as usize)?.commit(buffers, halt)
     }
@@ -472,10 +472,7 @@ impl Slot {
         let group = self.group.as_ref()?;
         // The thread that issues the sync writes for all.
         let write_and_sync = || {
-            // A file that is not there yet, or not any more, has nothing to make durable.
-            let Ok(file) = self.buffered.get().or_else(|_| self.direct.get()) else {
-                return Ok(());
-            };
+            let file = self.buffered.get().or_else(|_| self.direct.get())?;
             let last = group.last_written();
             let bytes = usize::try_from(last.end - last.start).expect("a few KiB");
             if bytes > 0 {

@@ -8,6 +8,7 @@ use iotax_quantity::{grouped, size};
 use iotax_vdisk::{AvailableMemory, available_memory};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use super::commit::COMMIT_BYTES;
 use super::survey::{FileFacts, Survey};
 use crate::error::Error;
 
@@ -66,7 +67,10 @@ impl Buffering {
             let [reads, writes] = [thread.longest_read_bytes, thread.longest_write_bytes];
             let kinds = u64::from(reads > 0) + u64::from(writes > 0);
             let tracks = if role.has_work { 1 + u64::from(role.lanes) } else { 0 };
-            tracks * kinds * reads.max(writes).min(piece_bytes)
+            let of_track = kinds * reads.max(writes).min(piece_bytes);
+            // A thread that may issue syncs has both buffers.
+            let of_commits = 2 * reads.max(writes).max(COMMIT_BYTES).min(piece_bytes);
+            tracks * of_track + if role.commits { of_commits } else { 0 }
         };
         survey.threads.iter().zip(&survey.roles.threads).map(of).sum()
     }

@@ -59,7 +59,7 @@ impl Trial<'_> {
         };
         for Counted { tally, plan } in &mut all {
             replay.lateness.merge(&tally.lateness);
-            if !plan.is_clocked {
+            if !plan.is_clocked && plan.lane == 0 {
                 replay.times.add(&tally.times);
             }
             replay.operations += tally.operations;

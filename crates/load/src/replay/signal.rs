@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 
 use iotax_vdisk::sleep_until;
-use rustix::thread::futex;
+use rustix::thread::{clock_nanosleep_absolute, futex};
 use rustix::time::{ClockId, Timespec};
 
 use crate::counters::clock_ns;
@@ -77,8 +77,13 @@ impl<'a> Halt<'a> {
             if left_ns == 0 || self.hurries() {
                 return true;
             }
+            if left_ns > LOOK_NS {
+                // An early end is noticed above.
+                let _ = clock_nanosleep_absolute(ClockId::Monotonic, &timespec(now_ns + LOOK_NS));
+                continue;
+            }
             // It never yields the CPU: a busy program would keep it until its slice is over.
-            sleep_until(until_ns.min(now_ns + LOOK_NS));
+            sleep_until(until_ns);
         }
     }
 

@@ -200,13 +200,17 @@ impl<'a> Tally<'a> {
     /// Counts a sync that is not in the recording.
     pub(super) fn count_added(
         &mut self,
-        took_ns: u64,
+        over: &Over,
         failed: Option<Errno>,
         target: impl FnOnce() -> String,
     ) {
+        while over.done_ns >= self.next_second_ns {
+            self.end_second();
+        }
+        self.last_ns = over.done_ns;
         self.added_syncs += 1;
         match failed {
-            None => self.sync.service.record(took_ns),
+            None => self.sync.service.record(over.done_ns.saturating_sub(over.started_ns)),
             Some(errno) => {
                 self.sync.errors += 1;
                 let error = std::io::Error::from(errno);

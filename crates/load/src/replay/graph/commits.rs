@@ -11,8 +11,10 @@ use iotax_trace::{Event, File, Op, Thread};
 
 use super::{FileRole, Step};
 
-/// A thread that holds the lock wakes the others soon after its sync.
-const RELEASE_NS: u64 = 1_000_000;
+/// A thread that holds the lock wakes the others soon after its sync, and they go on soon.
+pub(super) const RELEASE_NS: u64 = 1_000_000;
+/// The thread that takes over may wait for a CPU first.
+const TAKE_OVER_NS: u64 = 20_000_000;
 
 /// A wait that ended when another thread had synced a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +28,7 @@ pub(super) struct SyncWait {
 #[derive(Debug, Default)]
 pub(super) struct Commits {
     threads: Vec<State>,
-    handed_over: HashMap<File, u64>,
+    turns: HashMap<File, [u64; 2]>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,8 +37,8 @@ struct State {
     written: Option<(File, u64)>,
     /// The last operation, if it is a sync.
     synced: Option<Sync>,
-    /// The file that the thread that woke this one had synced, if it has done nothing since.
-    handed: Option<File>,
+    /// A wait for a sync, if the thread has only written to the file since.
+    waited: Option<Waited>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -47,46 +49,82 @@ struct Sync {
     end_ns: u64,
 }
 
+#[derive(Debug, Clone, Copy)]
+struct Waited {
+    of: SyncWait,
+    end_ns: u64,
+}
+
 impl Commits {
     /// What a thread does, between two times.
     pub(super) fn note(&mut self, thread: Thread, step: &Step, begin_ns: u64, end_ns: u64) {
         let state = self.state(thread);
-        let State { written, handed, .. } = *state;
+        let State { written, waited, .. } = *state;
         match step {
+            // Its own wait is noted before it.
             Step::Send => {}
+            Step::Receive { .. } => *state = State { waited, ..State::default() },
             Step::Io(io) if io.op == Op::Write => {
-                let handed = handed.filter(|file| *file == io.file);
-                *state = State { written: Some((io.file, begin_ns)), synced: None, handed };
+                let goes_on = waited.filter(|wait| wait.of.file == io.file);
+                let written = Some((io.file, begin_ns));
+                *state = State { written, synced: None, waited: goes_on };
+                if goes_on.is_none() {
+                    self.follows(waited);
+                }
             }
             Step::Io(io) if matches!(io.op, Op::Fsync | Op::Fdatasync) && io.result >= 0 => {
                 let of_write = written.filter(|(file, _)| *file == io.file);
                 let start_ns = of_write.map_or(begin_ns, |(_, start_ns)| start_ns);
                 let synced = Some(Sync { file: io.file, start_ns, end_ns });
-                *state = State { written: None, synced, handed: None };
-                if handed == Some(io.file) {
-                    *self.handed_over.entry(io.file).or_default() += 1;
+                *state = State { written: None, synced, waited: None };
+                let takes_over = |wait: &Waited| {
+                    wait.of.file == io.file && start_ns <= wait.end_ns.saturating_add(TAKE_OVER_NS)
+                };
+                if waited.as_ref().is_some_and(takes_over) {
+                    self.turns.entry(io.file).or_default()[0] += 1;
                 }
             }
-            Step::Receive { .. } => *state = State { handed, ..State::default() },
-            _ => *state = State::default(),
+            _ => {
+                *state = State::default();
+                self.follows(waited);
+            }
         }
     }
 
-    /// Whether a wake-up is by a thread that has just synced a file.
+    /// A wait that ends with a wake-up by a thread that has just synced a file.
     pub(super) fn wait(&mut self, wake: &Event, roles: &[FileRole]) -> Option<SyncWait> {
         let synced = self.state(wake.thread).synced.filter(|sync| {
             wake.is_of_locks() && wake.end_ns <= sync.end_ns.saturating_add(RELEASE_NS)
         });
-        let woken = super::narrow(wake.detail);
-        self.state(woken).handed = synced.map(|sync| sync.file);
-        let synced = synced?;
-        let role = roles.get(synced.file as usize).copied().unwrap_or_default();
-        let is_covered = wake.start_ns() < synced.start_ns;
-        role.commits.then_some(SyncWait { file: synced.file, is_covered })
+        let woken = self.state(super::narrow(wake.detail));
+        let before = woken.waited.take();
+        // One that was not covered and waits on asked when its first wait began.
+        let waits_on = |sync: &Sync| {
+            before.is_some_and(|before| {
+                before.of == SyncWait { file: sync.file, is_covered: false }
+                    && wake.start_ns() <= before.end_ns.saturating_add(TAKE_OVER_NS)
+            })
+        };
+        let of = synced.map(|sync| SyncWait {
+            file: sync.file,
+            is_covered: wake.start_ns() < sync.start_ns || waits_on(&sync),
+        });
+        woken.waited = of.map(|of| Waited { of, end_ns: wake.end_ns });
+        self.follows(before);
+        of.filter(|of| roles.get(of.file as usize).is_some_and(|role| role.commits))
     }
 
-    pub(super) fn handed_over(&self) -> impl Iterator<Item = (File, u64)> {
-        self.handed_over.iter().map(|(file, count)| (*file, *count))
+    /// By file: how often a thread that synced it had been woken by one that had synced it, and how
+    /// often a thread went on without a sync when another one's had covered it.
+    pub(super) fn turns(&self) -> impl Iterator<Item = (File, [u64; 2])> {
+        self.turns.iter().map(|(file, counts)| (*file, *counts))
+    }
+
+    /// A thread goes on after a wait without a sync.
+    fn follows(&mut self, waited: Option<Waited>) {
+        if let Some(Waited { of: SyncWait { file, is_covered: true }, .. }) = waited {
+            self.turns.entry(file).or_default()[1] += 1;
+        }
     }
 
     fn state(&mut self, thread: Thread) -> &mut State {

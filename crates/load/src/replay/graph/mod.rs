@@ -19,7 +19,7 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use iotax_trace::{Event, File, Flags, NO_FILE, Op, Thread, connection};
 use rustix::io::Errno;
 
-use self::commits::{Commits, SyncWait};
+use self::commits::{Commits, RELEASE_NS, SyncWait};
 
 /// How long an event is buffered for earlier events, in recorded time.
 const HORIZON_NS: u64 = 1_000_000_000;
@@ -28,7 +28,7 @@ const HORIZON_NS: u64 = 1_000_000_000;
 const MOST_WAITING: usize = (1 << 15) - 1;
 /// I/Os of one thread that are in flight at the same time; more are issued one after the other.
 pub(super) const MOST_LANES: u32 = 64;
-/// A write is kept back for at most this long to see whether its thread syncs it.
+/// A write or a wait is kept back for at most this long to see whether its thread syncs next.
 const PAIRED_NS: u64 = 100_000_000;
 /// With clocked arrivals, a longer think time counts as an arrival if no requests are recorded.
 const ARRIVAL_NS: u64 = 3_000_000;
@@ -80,8 +80,7 @@ pub(super) enum Step {
     Request(usize),
     /// The answer is sent.
     Answer(usize),
-    /// Waits until what was written to the file is durable. In the recording, a sync of another
-    /// thread saw to that.
+    /// Waits for a sync of the file, by any thread. In the recording, it waited for that of another.
     Commit(File),
 }
 
@@ -120,6 +119,8 @@ pub(super) struct ThreadRole {
     pub has_work: bool,
     /// Tracks for its asynchronous I/Os; 0 if they never overlap.
     pub lanes: u32,
+    /// It syncs a file of which [`FileRole::commits`] is set.
+    pub commits: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -159,7 +160,8 @@ pub(super) struct Roles {
 impl Roles {
     /// A thread that was not surveyed yet is not clocked, has work, and may overlap its I/Os.
     fn thread(&self, thread: Thread) -> ThreadRole {
-        let unknown = ThreadRole { is_clocked: false, has_work: true, lanes: MOST_LANES };
+        let unknown =
+            ThreadRole { is_clocked: false, has_work: true, lanes: MOST_LANES, commits: true };
         self.threads.get(thread as usize).copied().unwrap_or(unknown)
     }
 
@@ -232,7 +234,7 @@ pub(super) struct Graph<'a> {
     files: HashMap<File, FileOrder>,
     /// The highest count of the second track that the first has waited for.
     known: HashMap<(Track, Track), u64>,
-    /// When writes were kept back, and by which track.
+    /// When nodes were kept back, and by which track.
     held_at: VecDeque<(u64, Track)>,
     ready: VecDeque<Placed>,
     commits: Commits,
@@ -316,6 +318,8 @@ struct Held {
     node: Node,
     /// It is a wait for a sync by another thread.
     wait: Option<SyncWait>,
+    /// A wait before it, which counts only if the node begins no sync.
+    after: Option<Node>,
 }
 
 /// Operations that must finish before a file is created, renamed or removed, and the last such
@@ -440,10 +444,11 @@ impl<'a> Graph<'a> {
                 let wait = Span { before, ..span };
                 let is_bounded = self.roles.thread(own.thread).is_clocked;
                 let at_most_ns = is_bounded.then_some(event.latency_ns);
-                let of = self.commits.wait(event, &self.roles.files);
+                let sync_wait = self.commits.wait(event, &self.roles.files);
+                let sync_wait = sync_wait.filter(|_| self.roles.thread(other.thread).commits);
                 if self.wakes(own, other, span) {
                     let mark = Mark { track: own, count: self.track(own).count };
-                    self.receive_after_sync(other, mark, wait, at_most_ns, of);
+                    self.receive_after_sync(other, mark, wait, at_most_ns, sync_wait);
                     return;
                 }
             }
@@ -646,7 +651,7 @@ impl<'a> Graph<'a> {
         if track.lane == 0 {
             self.commits.note(track.thread, &step, begin_ns, end_ns);
         }
-        self.put(track, Held { node: Node { begin, burn_ns, step }, wait }, end_ns);
+        self.put(track, Held { node: Node { begin, burn_ns, step }, wait, after: None }, end_ns);
     }
 
     /// Puts a node out, unless it must be seen together with what follows: a write that is perhaps
@@ -654,8 +659,8 @@ impl<'a> Graph<'a> {
     fn put(&mut self, track: Track, mut new: Held, end_ns: u64) {
         if let Some(mut held) = self.track(track).held.take() {
             pair(&mut held.node, &mut new.node);
-            if !new.continues(&held, &self.roles.files) {
-                self.ready.push_back(held.placed(track));
+            if !new.continues(&held) {
+                self.ready.extend(held.placed(track));
             }
         }
         let is_write = matches!(&new.node.step, Step::Io(io)
@@ -664,7 +669,7 @@ impl<'a> Graph<'a> {
             self.track(track).held = Some(new);
             self.held_at.push_back((end_ns, track));
         } else {
-            self.ready.push_back(new.placed(track));
+            self.ready.extend(new.placed(track));
         }
     }
 
@@ -674,14 +679,14 @@ impl<'a> Graph<'a> {
     fn release_held(&mut self, until_ns: u64) {
         while let Some((_, track)) = self.held_at.pop_front_if(|(at_ns, _)| *at_ns <= until_ns) {
             if let Some(held) = self.track(track).held.take() {
-                self.ready.push_back(held.placed(track));
+                self.ready.extend(held.placed(track));
             }
         }
     }
 
-    /// How often a thread that synced a file had been woken by the one that synced it before.
-    pub(super) fn handed_over(&self) -> impl Iterator<Item = (File, u64)> {
-        self.commits.handed_over()
+    /// See [`Commits::turns`].
+    pub(super) fn turns(&self) -> impl Iterator<Item = (File, [u64; 2])> {
+        self.commits.turns()
     }
 
     fn end_ns(&mut self, track: Track) -> u64 {
@@ -713,42 +718,56 @@ impl<'a> Graph<'a> {
 }
 
 impl Held {
-    fn placed(self, track: Track) -> Placed {
-        let step = match self.wait {
-            Some(SyncWait { file, is_covered: true }) => Step::Commit(file),
-            _ => self.node.step,
-        };
-        Placed { track, node: Node { step, ..self.node } }
+    /// Its nodes, in order.
+    fn placed(mut self, track: Track) -> impl Iterator<Item = Placed> {
+        if let Some(SyncWait { file, is_covered: true }) = self.wait {
+            self.node.step = Step::Commit(file);
+        }
+        // The turn to write and sync takes the place of the wait.
+        if matches!(&self.node.step, Step::Io(io) if io.is_paired || io.op != Op::Write)
+            && let Some(wait) = self.after.take()
+        {
+            self.node.add(&wait);
+        }
+        self.after.into_iter().chain([self.node]).map(move |node| Placed { track, node })
     }
 
-    /// Whether this takes the place of a wait for a sync that did not cover the thread: the thread
-    /// waits on, or issues the next sync itself.
-    fn continues(&mut self, before: &Self, files: &[FileRole]) -> bool {
-        let (Some(about), wait) = (before.wait, &before.node) else { return false };
-        let (Begin::After { gap_ns: first_ns }, Begin::After { gap_ns }) =
-            (wait.begin, self.node.begin)
-        else {
+    /// Whether this replaces a wait for a sync: the thread issues the next sync itself, or it was
+    /// not covered and waits on.
+    fn continues(&mut self, before: &Self) -> bool {
+        let Some(SyncWait { file, is_covered }) = before.wait else { return false };
+        let soon =
+            |node: &Node| matches!(node.begin, Begin::After { gap_ns } if gap_ns <= RELEASE_NS);
+        if !matches!(before.node.begin, Begin::After { .. }) || !soon(&self.node) {
             return false;
-        };
-        let is_of_commits = |file: File| files.get(file as usize).is_some_and(|role| role.commits);
-        let follows = match (&self.node.step, self.wait) {
-            (Step::Receive { .. }, Some(_)) => true,
-            (Step::Io(io), _) => {
-                matches!(io.op, Op::Write | Op::Fsync | Op::Fdatasync) && is_of_commits(io.file)
+        }
+        match (&self.node.step, &mut self.wait) {
+            (Step::Receive { .. }, Some(wait)) if wait.file == file && !is_covered => {
+                // It asked when its first wait began.
+                wait.is_covered = true;
+                self.node.begin = before.node.begin;
+                self.node.burn_ns = self.node.burn_ns.saturating_add(before.node.burn_ns);
+                true
+            }
+            (Step::Io(io), None) if io.file == file => {
+                let is_one = matches!(io.op, Op::Write | Op::Fsync | Op::Fdatasync);
+                self.after = is_one.then_some(before.node);
+                is_one
             }
             _ => false,
-        };
-        if about.is_covered || !follows {
-            return false;
         }
-        self.node.burn_ns = self.node.burn_ns.saturating_add(wait.burn_ns);
-        // A thread that waits on asked when its first wait began.
-        let gap_ns = if self.wait.is_some() { 0 } else { gap_ns };
-        self.node.begin = Begin::After { gap_ns: first_ns.saturating_add(gap_ns) };
-        if let Some(wait) = &mut self.wait {
-            wait.is_covered = true;
+    }
+}
+
+impl Node {
+    /// Adds the time before a node that this one replaces.
+    fn add(&mut self, replaced: &Self) {
+        self.burn_ns = self.burn_ns.saturating_add(replaced.burn_ns);
+        if let (Begin::After { gap_ns }, Begin::After { gap_ns: before_ns }) =
+            (&mut self.begin, replaced.begin)
+        {
+            *gap_ns = gap_ns.saturating_add(before_ns);
         }
-        true
     }
 }
 

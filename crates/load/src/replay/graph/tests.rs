@@ -175,9 +175,13 @@ proptest! {
 
     #[test]
     fn waits_for_syncs_do_not_stand_still(
-        events in events(), most in 1..6_usize, draws in any::<u64>(),
+        events in events(), most in 1..6_usize, draws in any::<u64>(), long in 0..20_000_u64,
     ) {
-        let nodes = nodes(&with_commits(3), events.iter().copied());
+        let mut events = events;
+        for event in events.iter_mut().filter(|event| event.op == Op::Wake) {
+            event.latency_ns = (event.end_ns * 7919 % (long + 1)).min(event.end_ns);
+        }
+        let nodes = nodes(&with_commits(2), events.iter().copied());
         let mut draw = draws | 1;
         let ran = execute(&nodes, most, |able| {
             draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -295,7 +299,7 @@ fn a_request_begins_when_it_arrives_and_ends_when_its_answer_is_sent() {
 
 #[test]
 fn who_lives_by_timers_waits_for_nobody_and_is_waited_for_as_long_as_recorded() {
-    let hard = ThreadRole { is_clocked: false, has_work: true, lanes: 0 };
+    let hard = ThreadRole { is_clocked: false, has_work: true, lanes: 0, commits: false };
     let clocked = ThreadRole { is_clocked: true, ..hard };
     let roles = Roles { threads: vec![hard, clocked], origin_ns: 1000, ..Roles::default() };
     let events = [
@@ -416,12 +420,22 @@ fn who_waited_in_vain_issues_the_next_sync_or_waits_on() {
         matches!(steps[..], [(Step::Commit(0), AFTER_THE_WRITE_NS), (Step::Io(_), _)]),
         "{steps:?}"
     );
-    let steps = after_a_sync(&with_commits(1), AFTER_THE_WRITE_NS, &[event(9, Op::Read, 1)]);
-    assert!(matches!(steps[..], [(Step::Receive { .. }, _), (Step::Io(_), _)]), "{steps:?}");
+    // It reads, writes without a sync, syncs something else, or goes on much later.
+    let other = Event { file: 1, ..sync };
+    for then in
+        [event(9, Op::Read, 1), write, other, Event { offset: 9, ..event(2000, Op::Write, 1) }]
+    {
+        let then = [then, Event { file: 1, ..event(2001, Op::Read, 1) }];
+        let steps = after_a_sync(&with_commits(2), AFTER_THE_WRITE_NS, &then);
+        let [(Step::Receive { .. }, gap_ns), (Step::Io(_), next_ns), _] = steps[..] else {
+            panic!("{steps:?}")
+        };
+        assert_eq!((gap_ns, next_ns), (AFTER_THE_WRITE_NS, then[0].start_ns() - 4000));
+    }
 }
 
 #[test]
-fn syncs_that_a_wake_up_hands_over_are_counted() {
+fn threads_that_take_over_and_threads_that_go_on_are_counted() {
     let sync = |number, thread| Event { result: 0, ..event(number, Op::Fdatasync, thread) };
     let roles = Roles::default();
     let mut graph = Graph::new(&roles);
@@ -431,9 +445,12 @@ fn syncs_that_a_wake_up_hands_over_are_counted() {
         if number < 20 {
             graph.push(wake(number + 2, thread, thread + 1));
         }
+        let waited = wake(number + 3, thread, 3);
+        graph.push(Event { latency_ns: 3900, ..waited });
+        graph.push(event(number + 4, Op::Read, 3));
     }
     graph.finish();
-    assert_eq!(graph.handed_over().collect::<Vec<_>>(), [(0, 2)]);
+    assert_eq!(graph.turns().collect::<Vec<_>>(), [(0, [2, 4])]);
 }
 
 #[test]

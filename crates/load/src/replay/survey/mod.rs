@@ -31,6 +31,8 @@ const LEAST_RANGES: usize = 64;
 /// Threads of a trace: each becomes a thread of the replay.
 const MOST_THREADS: u32 = 4096;
 const MOST_FILES: usize = 1 << 20;
+/// Files of each thread for which it is remembered that it syncs them.
+const MOST_SYNCED: usize = 16;
 /// Think time of a thread that lives by timers, as a share of the recording, and its I/Os as a
 /// share of those of the busiest thread; both in percent.
 const TIMER_GAPS_PERCENT: u64 = 60;
@@ -38,6 +40,8 @@ const TIMER_IOS_PERCENT: u64 = 20;
 /// A lock with group commit is assumed if at least one in so many changes of the syncing thread
 /// follows from a wake-up by the thread that synced before.
 const HANDED_OVER_ONE_IN: u64 = 3;
+/// And if at least one thread for so many of these changes goes on without a sync of its own.
+const FOLLOWED_ONE_IN: u64 = 8;
 
 /// How a trace is replayed where it leaves a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,8 +95,6 @@ pub(super) struct Survey {
     pub connections: usize,
     /// Where parts begin, except the first.
     pub cuts: Result<Vec<Cut>, Uncut>,
-    /// Threads may issue syncs that they only waited for in the recording.
-    pub has_commits: bool,
     pub notes: Notes,
 }
 
@@ -123,6 +125,8 @@ pub(super) struct ThreadFacts {
     latency_ns: u64,
     overlapping: u64,
     last_end_ns: u64,
+    /// Files that it syncs, the first few.
+    synced: Vec<File>,
     /// Run delay since its last I/O.
     run_delay_ns: u64,
 }
@@ -169,6 +173,8 @@ struct Syncs {
     changes_of_thread: u64,
     /// Syncs whose thread was woken by the one that had synced before.
     handed_over: u64,
+    /// Waits for a sync that covered the thread, which then went on without a sync.
+    followed: u64,
     last_thread: Thread,
     last_end_ns: u64,
 }
@@ -187,9 +193,13 @@ impl Syncs {
         self.changes_of_thread > 0 && self.overlapping * TURNS_OVERLAP_ONE_IN <= self.count
     }
 
-    /// Each thread that waits for a sync could issue it.
+    /// Each thread that waits for a sync could issue it. Without threads that go on when another
+    /// one has synced, it is a lock alone.
     const fn are_commits(&self) -> bool {
-        self.are_shared() && self.handed_over * HANDED_OVER_ONE_IN >= self.changes_of_thread
+        self.are_shared()
+            && self.handed_over * HANDED_OVER_ONE_IN >= self.changes_of_thread
+            && self.followed * FOLLOWED_ONE_IN >= self.handed_over
+            && self.followed > 0
     }
 }
 
@@ -541,6 +551,11 @@ impl<'a> Pass<'a> {
             thread.latency_ns = thread.latency_ns.saturating_add(event.latency_ns);
             if event.op.is_sync() {
                 self.sync_ns = self.sync_ns.saturating_add(event.latency_ns);
+                let synced = &mut thread.synced;
+                let is_known = event.file == NO_FILE || synced.contains(&event.file);
+                if !is_known && synced.len() < MOST_SYNCED {
+                    synced.push(event.file);
+                }
             }
             self.notes.copies += u64::from(event.op == Op::CopyRange);
             let most = (MOST_RANGES / self.files.len().max(1)).max(LEAST_RANGES);
@@ -635,9 +650,9 @@ impl<'a> Pass<'a> {
         self.notes.lanes_exceeded = graph.facts.lanes_exceeded;
         self.notes.drains = graph.facts.drains;
         self.notes.late_events = graph.facts.late_events;
-        for (file, count) in graph.handed_over() {
+        for (file, [handed_over, followed]) in graph.turns() {
             if let Some(facts) = self.files.get_mut(file as usize) {
-                facts.syncs.handed_over = count;
+                (facts.syncs.handed_over, facts.syncs.followed) = (handed_over, followed);
             }
         }
     }
@@ -654,6 +669,7 @@ impl<'a> Pass<'a> {
         let busiest = self.threads.iter().map(|thread| thread.ios).max().unwrap_or(0);
         // A thread that waits for clients does not live by timers, however rarely they ask.
         let role = |thread: &ThreadFacts| ThreadRole {
+            commits: false,
             is_clocked: thread.receives == 0
                 && is_share_above(thread.gap_ns, length_ns, TIMER_GAPS_PERCENT)
                 && !is_share_above(thread.ios, busiest, TIMER_IOS_PERCENT),
@@ -664,10 +680,14 @@ impl<'a> Pass<'a> {
         let role = |file: &FileFacts| FileRole {
             is_created: file.is_created,
             shares_syncs: file.syncs.are_shared(),
-            commits: file.syncs.are_commits(),
+            // The replay keeps the file open from the beginning to the end.
+            commits: file.syncs.are_commits() && !file.is_created && !file.is_removed,
         };
         roles.files = self.files.iter().map(role).collect();
-        let has_commits = roles.files.iter().any(|file| file.commits);
+        for (role, thread) in roles.threads.iter_mut().zip(&self.threads) {
+            // A thread that never syncs a file waits for what another one does, not for a sync.
+            role.commits = thread.synced.iter().any(|file| roles.files[*file as usize].commits);
+        }
         let busy_ns = |thread: &ThreadFacts| thread.gap_ns.saturating_add(thread.latency_ns);
         let cycle_ns = self.threads.iter().map(busy_ns).fold(0, u64::saturating_add) / ios;
         let is_partly = |file: &&FileFacts| {
@@ -690,7 +710,6 @@ impl<'a> Pass<'a> {
             requests: self.requests,
             connections: self.open_requests.connections(),
             cuts: self.cutter.finish(),
-            has_commits,
             notes: self.notes,
         })
     }
