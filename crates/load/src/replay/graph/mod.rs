@@ -19,7 +19,8 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use iotax_trace::{Event, File, Flags, NO_FILE, Op, Thread, connection};
 use rustix::io::Errno;
 
-use self::commits::{Commits, RELEASE_NS, SyncWait};
+use self::commits::{Commits, SyncWait};
+use self::held::{Held, pair};
 
 /// How long an event is buffered for earlier events, in recorded time.
 const HORIZON_NS: u64 = 1_000_000_000;
@@ -310,16 +311,6 @@ struct TrackState {
     end_ns: Option<u64>,
     count: u64,
     held: Option<Held>,
-}
-
-/// A node that is kept back until it is known what its thread does next.
-#[derive(Clone, Copy)]
-struct Held {
-    node: Node,
-    /// It is a wait for a sync by another thread.
-    wait: Option<SyncWait>,
-    /// A wait before it, which counts only if the node begins no sync.
-    after: Option<Node>,
 }
 
 /// Operations that must finish before a file is created, renamed or removed, and the last such
@@ -717,71 +708,6 @@ impl<'a> Graph<'a> {
     }
 }
 
-impl Held {
-    /// Its nodes, in order.
-    fn placed(mut self, track: Track) -> impl Iterator<Item = Placed> {
-        if let Some(SyncWait { file, is_covered: true }) = self.wait {
-            self.node.step = Step::Commit(file);
-        }
-        // The turn to write and sync takes the place of the wait.
-        if matches!(&self.node.step, Step::Io(io) if io.is_paired || io.op != Op::Write)
-            && let Some(wait) = self.after.take()
-        {
-            self.node.add(&wait);
-        }
-        self.after.into_iter().chain([self.node]).map(move |node| Placed { track, node })
-    }
-
-    /// Whether this replaces a wait for a sync: the thread issues the next sync itself, or it was
-    /// not covered and waits on.
-    fn continues(&mut self, before: &Self) -> bool {
-        let Some(SyncWait { file, is_covered }) = before.wait else { return false };
-        let soon =
-            |node: &Node| matches!(node.begin, Begin::After { gap_ns } if gap_ns <= RELEASE_NS);
-        if !matches!(before.node.begin, Begin::After { .. }) || !soon(&self.node) {
-            return false;
-        }
-        match (&self.node.step, &mut self.wait) {
-            (Step::Receive { .. }, Some(wait)) if wait.file == file && !is_covered => {
-                // It asked when its first wait began.
-                wait.is_covered = true;
-                self.node.begin = before.node.begin;
-                self.node.burn_ns = self.node.burn_ns.saturating_add(before.node.burn_ns);
-                true
-            }
-            (Step::Io(io), None) if io.file == file => {
-                let is_one = matches!(io.op, Op::Write | Op::Fsync | Op::Fdatasync);
-                self.after = is_one.then_some(before.node);
-                is_one
-            }
-            _ => false,
-        }
-    }
-}
-
-impl Node {
-    /// Adds the time before a node that this one replaces.
-    fn add(&mut self, replaced: &Self) {
-        self.burn_ns = self.burn_ns.saturating_add(replaced.burn_ns);
-        if let (Begin::After { gap_ns }, Begin::After { gap_ns: before_ns }) =
-            (&mut self.begin, replaced.begin)
-        {
-            *gap_ns = gap_ns.saturating_add(before_ns);
-        }
-    }
-}
-
-/// Marks a write and the sync of the same file that follows it.
-fn pair(write: &mut Node, sync: &mut Node) {
-    if let (Step::Io(write), Step::Io(sync)) = (&mut write.step, &mut sync.step)
-        && write.file == sync.file
-        && matches!(sync.op, Op::Fsync | Op::Fdatasync)
-    {
-        write.is_paired = true;
-        sync.is_paired = true;
-    }
-}
-
 /// Whether an operation makes a name mean something else.
 fn is_change(io: &Io) -> bool {
     matches!(io.op, Op::Rename | Op::Unlink | Op::Mkdir) && io.result >= 0
@@ -814,5 +740,6 @@ pub(super) fn narrow(number: u64) -> Thread {
 }
 
 mod commits;
+mod held;
 #[cfg(test)]
 mod tests;
