@@ -71,7 +71,9 @@ pub enum WholeTrials {
     LatencyTarget { job: String },
     /// A recording is not cut into parts.
     Recording { workload: String, why: Uncut },
-    /// The user allows fewer blocks than a recording has parts, or than the first analysis needs.
+    /// Not all parts of a recording would be replayed.
+    TooFewForParts { parts: u32, max_blocks: u32 },
+    /// The user allows fewer blocks than the first analysis of slices needs.
     TooFewBlocks { least: u32, max_blocks: u32 },
     /// Parts of a recording are replayed in order, so nothing else may change its files.
     SeveralRecordings,
@@ -126,7 +128,10 @@ impl Draft {
         }
         let parts = self.phases().filter_map(Workload::parts).max().unwrap_or(1);
         let max_blocks = self.stop.max_blocks;
-        let least = parts.max(*FEWEST_BLOCKS.start());
+        if self.stop.max_blocks_asked && max_blocks < parts {
+            return Err(WholeTrials::TooFewForParts { parts, max_blocks });
+        }
+        let least = *FEWEST_BLOCKS.start();
         if self.stop.max_blocks_asked && max_blocks < least {
             return Err(WholeTrials::TooFewBlocks { least, max_blocks });
         }
@@ -352,8 +357,12 @@ mod tests {
         assert_eq!(long.stop.min_blocks, 800);
         assert!(long.stop.max_time_ns.unwrap() >= 4 * 3599 * SECOND_NS);
         draft.stop = Stop { max_blocks: 49, max_blocks_asked: true, ..draft.stop };
-        let why = WholeTrials::TooFewBlocks { least: 50, max_blocks: 49 };
+        let why = WholeTrials::TooFewForParts { parts: 50, max_blocks: 49 };
         assert_eq!(draft.alternate(), Some(why));
+        let mut few = compared(recorded(3 * SECOND_NS, 3, None));
+        few.stop = Stop { max_blocks: 7, max_blocks_asked: true, ..few.stop };
+        let why = WholeTrials::TooFewBlocks { least: 8, max_blocks: 7 };
+        assert_eq!(few.alternate(), Some(why));
         let mut whole = compared(recorded(60 * SECOND_NS, 1, Some(Uncut::Busy)));
         let why = WholeTrials::Recording { workload: "app".to_owned(), why: Uncut::Busy };
         assert_eq!(whole.alternate(), Some(why));

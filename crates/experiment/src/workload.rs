@@ -128,8 +128,8 @@ impl Workload {
         self.jobs.iter().find_map(|job| job.recording.as_ref())
     }
 
-    /// Whether it replays an application that answers so many requests of clients that their rate
-    /// can be compared. Those of a health check cannot.
+    /// Whether it replays an application that answers enough requests of clients to compare their
+    /// rate. The few requests of a health check are not enough.
     pub fn answers_requests(&self) -> bool {
         const LEAST_PER_PART: u64 = 20;
         self.recording().is_some_and(|recording| {

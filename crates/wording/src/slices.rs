@@ -105,12 +105,16 @@ pub fn why_whole(why: &WholeTrials) -> Option<String> {
         WholeTrials::LatencyTarget { job } => {
             format!("job {} must first find the queue depth for its latency target", printable(job))
         }
-        WholeTrials::TooFewBlocks { least, max_blocks } => format!(
-            "{} blocks are the minimum for slices (or for the parts of a recording), but \
-             --max-blocks allows only {}",
-            grouped((*least).into()),
+        WholeTrials::TooFewForParts { parts, max_blocks } => format!(
+            "the recording has {} parts, but --max-blocks allows only {} blocks",
+            grouped((*parts).into()),
             grouped((*max_blocks).into())
         ),
+        WholeTrials::TooFewBlocks { least, max_blocks } => {
+            format!(
+                "slices need at least {least} blocks, but --max-blocks allows only {max_blocks}"
+            )
+        }
         WholeTrials::SeveralRecordings => {
             "a recording is cut into parts only if it is the only workload".to_owned()
         }
@@ -196,7 +200,8 @@ mod tests {
             WholeTrials::TimesAreSet { workload: "web".into() },
             WholeTrials::NotEven { job: "log".into() },
             WholeTrials::LatencyTarget { job: "io".into() },
-            WholeTrials::TooFewBlocks { least: 50, max_blocks: 40 },
+            WholeTrials::TooFewForParts { parts: 50, max_blocks: 40 },
+            WholeTrials::TooFewBlocks { least: 8, max_blocks: 6 },
             WholeTrials::SeveralRecordings,
             WholeTrials::Recording { workload: "app".into(), why: Uncut::Short },
             WholeTrials::Recording { workload: "app".into(), why: Uncut::Busy },
@@ -215,7 +220,8 @@ mod tests {
         The arms alternate in whole trials, not in short slices: the trial length of web is set (with --time or --ramp, or in a file).
         The arms alternate in whole trials, not in short slices: job log starts late or can end early.
         The arms alternate in whole trials, not in short slices: job io must first find the queue depth for its latency target.
-        The arms alternate in whole trials, not in short slices: 50 blocks are the minimum for slices (or for the parts of a recording), but --max-blocks allows only 40.
+        The arms alternate in whole trials, not in short slices: the recording has 50 parts, but --max-blocks allows only 40 blocks.
+        The arms alternate in whole trials, not in short slices: slices need at least 8 blocks, but --max-blocks allows only 6.
         The arms alternate in whole trials, not in short slices: a recording is cut into parts only if it is the only workload.
         The arms alternate in whole trials, not in short slices: the recording app is too short to be cut.
         The arms alternate in whole trials, not in short slices: the recording app cannot be cut: too many operations are in flight at any time, or it has too few reads and writes.

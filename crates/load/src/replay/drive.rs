@@ -500,10 +500,12 @@ impl Player<'_> {
                 let from_ns = due_ns.clamp(since_ns, now_ns);
                 self.thought(from_ns, from_ns);
                 let times = &mut self.tally.times;
-                let sum = match () {
-                    () if is_own => &mut times.io_ns,
-                    () if is_bounded => &mut times.timers_ns,
-                    () => &mut times.threads_ns,
+                let sum = if is_own {
+                    &mut times.io_ns
+                } else if is_bounded {
+                    &mut times.timers_ns
+                } else {
+                    &mut times.threads_ns
                 };
                 *sum += now_ns - from_ns;
                 self.at_ns = now_ns;

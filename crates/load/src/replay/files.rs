@@ -129,6 +129,16 @@ impl Done {
     fn of(outcome: Result<u64, Errno>) -> Self {
         Self { outcome, is_shared: false, leftover: None }
     }
+
+    /// `None` if the replay is over.
+    fn after(synced: Synced) -> Option<Self> {
+        let (result, is_shared) = match synced {
+            Synced::Own(result) => (result, false),
+            Synced::Shared(result) => (result, true),
+            Synced::Over => return None,
+        };
+        Some(Self { is_shared, ..Self::of(result.map(|()| 0)) })
+    }
 }
 
 impl Files {
@@ -454,17 +464,9 @@ impl Slot {
             let file = self.descriptor(io.flags)?;
             if io.op == Op::Fsync { fsync(file) } else { fdatasync(file) }
         };
-        let done = |result: Result<(), Errno>, is_shared| Done {
-            is_shared,
-            ..Done::of(result.map(|()| 0))
-        };
         match &self.group {
-            None => Some(done(sync(), false)),
-            Some(group) => match group.sync(turn, halt, sync) {
-                Synced::Own(result) => Some(done(result, false)),
-                Synced::Shared(result) => Some(done(result, true)),
-                Synced::Over => None,
-            },
+            None => Some(Done::of(sync().map(|()| 0))),
+            Some(group) => Done::after(group.sync(turn, halt, sync)),
         }
     }
 
@@ -480,13 +482,7 @@ impl Slot {
             }
             fdatasync(file)
         };
-        match group.sync(Turn::None, halt, write_and_sync) {
-            Synced::Own(result) => Some(Done::of(result.map(|()| 0))),
-            Synced::Shared(result) => {
-                Some(Done { is_shared: true, ..Done::of(result.map(|()| 0)) })
-            }
-            Synced::Over => None,
-        }
+        Done::after(group.sync(Turn::None, halt, write_and_sync))
     }
 
     /// Maps all that is used through mappings.

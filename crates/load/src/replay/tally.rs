@@ -158,10 +158,7 @@ impl<'a> Tally<'a> {
         outcome: Result<u64, Errno>,
         target: impl FnOnce() -> String,
     ) -> bool {
-        while over.done_ns >= self.next_second_ns {
-            self.end_second();
-        }
-        self.last_ns = over.done_ns;
+        self.reach(over.done_ns);
         self.operations += 1;
         self.lateness.record(over.late_ns);
         if over.done_ns >= self.next_shown_ns {
@@ -204,10 +201,7 @@ impl<'a> Tally<'a> {
         failed: Option<Errno>,
         target: impl FnOnce() -> String,
     ) {
-        while over.done_ns >= self.next_second_ns {
-            self.end_second();
-        }
-        self.last_ns = over.done_ns;
+        self.reach(over.done_ns);
         self.added_syncs += 1;
         match failed {
             None => self.sync.service.record(over.done_ns.saturating_sub(over.started_ns)),
@@ -248,6 +242,15 @@ impl<'a> Tally<'a> {
         });
         self.in_a_row += 1;
         self.in_a_row < TOO_MANY_IN_A_ROW
+    }
+
+    /// The end of an operation is the time now.
+    #[inline]
+    fn reach(&mut self, done_ns: u64) {
+        while done_ns >= self.next_second_ns {
+            self.end_second();
+        }
+        self.last_ns = done_ns;
     }
 
     fn end_second(&mut self) {

@@ -128,7 +128,7 @@ pub fn data(summary: &Summary) -> String {
         None => String::new(),
     };
     format!(
-        "{} in files at the start{cached}; without repetitions: {} read, {} written",
+        "{} in files at the start{cached}; counting each page once: {} read, {} written",
         bytes(files.size_bytes as f64),
         bytes(pages.read_bytes as f64),
         bytes(pages.written_bytes as f64)
@@ -197,7 +197,7 @@ pub fn ended(reason: EndReason) -> Option<String> {
         EndReason::Gone => Some("The program ended.".to_owned()),
         EndReason::Size => Some(
             "iotax stopped recording, because the recording reached its maximum size (--max-size, or \
-             256 MiB in memory)."
+             the limit for recordings in memory)."
                 .to_owned(),
         ),
         EndReason::Overhead => Some(

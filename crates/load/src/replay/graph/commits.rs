@@ -37,7 +37,7 @@ struct State {
     written: Option<(File, u64)>,
     /// The last operation, if it is a sync.
     synced: Option<Sync>,
-    /// A wait for a sync, if the thread has only written to the file since.
+    /// A wait for a sync, if the thread has since only written to the file and woken others.
     waited: Option<Waited>,
 }
 
@@ -56,13 +56,13 @@ struct Waited {
 }
 
 impl Commits {
-    /// What a thread does, between two times.
+    /// Notes what a thread does, from one time to another.
     pub(super) fn note(&mut self, thread: Thread, step: &Step, begin_ns: u64, end_ns: u64) {
         let state = self.state(thread);
         let State { written, waited, .. } = *state;
         match step {
-            // Its own wait is noted before it.
             Step::Send => {}
+            // `wait` comes before this.
             Step::Receive { .. } => *state = State { waited, ..State::default() },
             Step::Io(io) if io.op == Op::Write => {
                 let goes_on = waited.filter(|wait| wait.of.file == io.file);
@@ -105,13 +105,13 @@ impl Commits {
                     && wake.start_ns() <= before.end_ns.saturating_add(TAKE_OVER_NS)
             })
         };
-        let of = synced.map(|sync| SyncWait {
+        let found = synced.map(|sync| SyncWait {
             file: sync.file,
             is_covered: wake.start_ns() < sync.start_ns || waits_on(&sync),
         });
-        woken.waited = of.map(|of| Waited { of, end_ns: wake.end_ns });
+        woken.waited = found.map(|of| Waited { of, end_ns: wake.end_ns });
         self.follows(before);
-        of.filter(|of| roles.get(of.file as usize).is_some_and(|role| role.commits))
+        found.filter(|wait| roles.get(wait.file as usize).is_some_and(|role| role.commits))
     }
 
     /// By file: how often a thread that synced it had been woken by one that had synced it, and how

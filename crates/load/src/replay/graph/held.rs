@@ -18,9 +18,7 @@ pub(super) struct Held {
 impl Held {
     /// Its nodes, in order.
     pub(super) fn placed(mut self, track: Track) -> impl Iterator<Item = Placed> {
-        if let Some(SyncWait { file, is_covered: true }) = self.wait {
-            self.node.step = Step::Commit(file);
-        }
+        self.node = self.settled();
         // The turn to write and sync takes the place of the wait.
         if matches!(&self.node.step, Step::Io(io) if io.is_paired || io.op != Op::Write)
             && let Some(wait) = self.after.take()
@@ -30,26 +28,35 @@ impl Held {
         self.after.into_iter().chain([self.node]).map(move |node| Placed { track, node })
     }
 
+    /// Its node: a wait that a sync covered is for any sync.
+    const fn settled(&self) -> Node {
+        match self.wait {
+            Some(SyncWait { file, is_covered: true }) => {
+                Node { step: Step::Commit(file), ..self.node }
+            }
+            _ => self.node,
+        }
+    }
+
     /// Whether this replaces a wait for a sync: the thread issues the next sync itself, or it was
     /// not covered and waits on.
     pub(super) fn continues(&mut self, before: &Self) -> bool {
-        let Some(SyncWait { file, is_covered }) = before.wait else { return false };
+        let Some(first) = before.wait else { return false };
         let soon =
             |node: &Node| matches!(node.begin, Begin::After { gap_ns } if gap_ns <= RELEASE_NS);
         if !matches!(before.node.begin, Begin::After { .. }) || !soon(&self.node) {
             return false;
         }
-        match (&self.node.step, &mut self.wait) {
-            (Step::Receive { .. }, Some(wait)) if wait.file == file && !is_covered => {
+        match (&self.node.step, self.wait) {
+            (Step::Receive { .. }, Some(wait)) if wait.file == first.file && !first.is_covered => {
                 // It asked when its first wait began.
-                wait.is_covered = true;
                 self.node.begin = before.node.begin;
                 self.node.burn_ns = self.node.burn_ns.saturating_add(before.node.burn_ns);
                 true
             }
-            (Step::Io(io), None) if io.file == file => {
+            (Step::Io(io), None) if io.file == first.file => {
                 let is_one = matches!(io.op, Op::Write | Op::Fsync | Op::Fdatasync);
-                self.after = is_one.then_some(before.node);
+                self.after = is_one.then(|| before.settled());
                 is_one
             }
             _ => false,

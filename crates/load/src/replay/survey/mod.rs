@@ -37,10 +37,11 @@ const MOST_SYNCED: usize = 16;
 /// share of those of the busiest thread; both in percent.
 const TIMER_GAPS_PERCENT: u64 = 60;
 const TIMER_IOS_PERCENT: u64 = 20;
-/// A lock with group commit is assumed if at least one in so many changes of the syncing thread
-/// follows from a wake-up by the thread that synced before.
+/// Group commit is assumed only if the thread that syncs wakes the next one at least once in so many
+/// changes of thread.
 const HANDED_OVER_ONE_IN: u64 = 3;
-/// And if at least one thread for so many of these changes goes on without a sync of its own.
+/// It is also assumed only if, for so many of these wake-ups, at least one other thread goes on
+/// without a sync of its own.
 const FOLLOWED_ONE_IN: u64 = 8;
 
 /// How a trace is replayed where it leaves a choice.
