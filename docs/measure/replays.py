@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """How well the replay of a recording predicts what a change of the storage does to a program.
 
-  replays.py PLACE RUNS PROGRAM...      PROGRAM: sqlite-delete, sqlite-wal, pgbench, redis, rocksdb;
-                                        as root
+  replays.py PLACE RUNS PROGRAM...      PROGRAM: sqlite-delete, sqlite-wal, pgbench, redis, rocksdb,
+                                        rocksdb-8, etcd, git; as root
 
 For each change of CHANGES, each program runs on a simulated disk before and after the change, in turn,
 RUNS times on each. It is recorded once on the disk before the change, and `iotax compare` replays that
@@ -11,6 +11,8 @@ measured (median of the runs), and as the replay says. PLACE is a directory; PLA
 what was measured, and the next call goes on from there.
 """
 import csv
+import http.client
+import json
 import os
 import pwd
 import shutil
@@ -18,6 +20,7 @@ import sqlite3
 import statistics
 import subprocess
 import sys
+import threading
 import time
 
 from measured import told
@@ -119,17 +122,36 @@ class Sqlite:
 
 
 class Rocksdb:
-    """Syncs each of some writes, from one thread."""
-    writes = 1500
+    """Syncs each of some writes; several threads share a sync."""
+    def __init__(self, threads):
+        self.threads, self.writes = threads, 1500 // threads
 
     def prepare(self, disk):
         pass
 
     def run(self, disk, record=None):
-        command = ["db_bench", "--benchmarks=fillrandom", f"--num={self.writes}", "--sync=1", "--threads=1",
-                   f"--db={disk.place}/rocks", "--value_size=400", "--compression_type=none"]
+        command = ["db_bench", "--benchmarks=fillrandom", f"--num={self.writes}", "--sync=1",
+                   f"--threads={self.threads}", f"--db={disk.place}/rocks", "--value_size=400",
+                   "--compression_type=none"]
         took = timed(command, record)
-        return took and self.writes / took
+        return took and self.threads * self.writes / took
+
+
+class Git:
+    """Commits one after the other. Git syncs what it adds."""
+    commits = 60
+    script = """git init -q . && git config user.email a@b && git config user.name a && git config core.fsync all
+        for at in $(seq "$0"); do echo $at >file && git add file && git commit -qm $at || exit 1; done"""
+
+    def prepare(self, disk):
+        pass
+
+    def run(self, disk, record=None):
+        shutil.rmtree(f"{disk.place}/git", ignore_errors=True)
+        os.makedirs(f"{disk.place}/git")
+        command = ["env", "-C", f"{disk.place}/git", "sh", "-c", self.script, str(self.commits)]
+        took = timed(command, record)
+        return took and self.commits / took
 
 
 def recorder(record, pid):
@@ -178,6 +200,60 @@ class Redis:
         return rate
 
 
+def puts(port, clients, seconds):
+    """Prints how many keys per second so many clients put into etcd."""
+    end, counts = time.monotonic() + float(seconds), []
+
+    def client(number):
+        connection, done = http.client.HTTPConnection("127.0.0.1", int(port)), 0
+        while time.monotonic() < end:
+            body = json.dumps({"key": f"{number:04}", "value": "v" * 256})
+            connection.request("POST", "/v3/kv/put", body)
+            answer = connection.getresponse()
+            answer.read()
+            assert answer.status == 200, answer.status
+            done += 1
+        counts.append(done)
+
+    threads = [threading.Thread(target=client, args=(number,)) for number in range(int(clients))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print(sum(counts) / float(seconds))
+
+
+class Etcd:
+    """Syncs its log for each batch of keys; 8 clients. Only the server is recorded."""
+    port, peers = "5497", "5496"
+
+    def prepare(self, disk):
+        pass
+
+    def run(self, disk, record=None):
+        shutil.rmtree(f"{disk.place}/etcd", ignore_errors=True)
+        urls = [f"http://127.0.0.1:{port}" for port in (self.port, self.peers)]
+        server = subprocess.Popen(["etcd", "--data-dir", f"{disk.place}/etcd", "--log-level", "error",
+                                   "--listen-client-urls", urls[0], "--advertise-client-urls", urls[0],
+                                   "--listen-peer-urls", urls[1], "--initial-advertise-peer-urls", urls[1],
+                                   "--initial-cluster", f"default={urls[1]}"], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
+        try:
+            ask = ["etcdctl", "--endpoints", urls[0], "endpoint", "health"]
+            for _ in range(100):
+                if subprocess.run(ask, capture_output=True, check=False).returncode == 0:
+                    break
+                time.sleep(0.1)
+            recording = record and recorder(record, str(server.pid))
+            rate = sh(sys.executable, os.path.abspath(__file__), "puts", self.port, "8", str(SECONDS))
+            if recording:
+                recording.wait()
+        finally:
+            server.terminate()
+            server.wait()
+        return float(rate)
+
+
 class Pgbench:
     port = "5499"
     binaries = next((f"/usr/lib/postgresql/{version}/bin" for version in
@@ -217,7 +293,8 @@ class Pgbench:
 
 
 PROGRAMS = {"sqlite-delete": lambda: Sqlite("delete"), "sqlite-wal": lambda: Sqlite("wal"),
-            "pgbench": Pgbench, "redis": Redis, "rocksdb": Rocksdb}
+            "pgbench": Pgbench, "redis": Redis, "rocksdb": lambda: Rocksdb(1), "rocksdb-8": lambda: Rocksdb(8),
+            "etcd": Etcd, "git": Git}
 
 
 def replayed(recording, before, after):
@@ -278,8 +355,8 @@ def show(rows):
 
 
 def main():
-    if sys.argv[1:2] == ["commits"]:
-        commits(*sys.argv[2:])
+    if sys.argv[1:2] in (["commits"], ["puts"]):
+        (commits if sys.argv[1] == "commits" else puts)(*sys.argv[2:])
         return
     if len(sys.argv) < 4 or any(name not in PROGRAMS for name in sys.argv[3:]):
         sys.exit(__doc__)
