@@ -529,12 +529,13 @@ impl Player<'_> {
     /// Waits for any sync of the file.
     fn commit(&mut self, file: File, due_ns: u64) -> bool {
         let Copy { halt, files, .. } = self.copy;
+        // Perhaps for nothing, but in the think time.
+        self.stamp(0, COMMIT_BYTES);
         if !halt.wait_until(due_ns) {
             return false;
         }
         let ready_ns = now_ns();
         self.thought(due_ns, ready_ns);
-        self.stamp(0, COMMIT_BYTES);
         let Some(done) = files.commit(file, &self.buffers, halt) else { return false };
         let done_ns = now_ns();
         self.tally.times.io_ns += done_ns - ready_ns;

@@ -24,11 +24,20 @@ pub(super) struct SyncWait {
     pub is_covered: bool,
 }
 
+/// How threads take turns to sync a file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::replay) struct Turns {
+    /// Syncs whose thread was woken by the one that had synced before.
+    pub handed_over: u64,
+    /// Waits for a sync that covered the thread, which then went on without a sync.
+    pub followed: u64,
+}
+
 /// Follows what each thread does to files that are synced.
 #[derive(Debug, Default)]
 pub(super) struct Commits {
     threads: Vec<State>,
-    turns: HashMap<File, [u64; 2]>,
+    pub turns: HashMap<File, Turns>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -81,7 +90,7 @@ impl Commits {
                     wait.of.file == io.file && start_ns <= wait.end_ns.saturating_add(TAKE_OVER_NS)
                 };
                 if waited.as_ref().is_some_and(takes_over) {
-                    self.turns.entry(io.file).or_default()[0] += 1;
+                    self.turns.entry(io.file).or_default().handed_over += 1;
                 }
             }
             _ => {
@@ -114,16 +123,10 @@ impl Commits {
         found.filter(|wait| roles.get(wait.file as usize).is_some_and(|role| role.commits))
     }
 
-    /// By file: how often a thread that synced it had been woken by one that had synced it, and how
-    /// often a thread went on without a sync when another one's had covered it.
-    pub(super) fn turns(&self) -> impl Iterator<Item = (File, [u64; 2])> {
-        self.turns.iter().map(|(file, counts)| (*file, *counts))
-    }
-
     /// A thread goes on after a wait without a sync.
     fn follows(&mut self, waited: Option<Waited>) {
         if let Some(Waited { of: SyncWait { file, is_covered: true }, .. }) = waited {
-            self.turns.entry(file).or_default()[1] += 1;
+            self.turns.entry(file).or_default().followed += 1;
         }
     }
 

@@ -19,6 +19,7 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use iotax_trace::{Event, File, Flags, NO_FILE, Op, Thread, connection};
 use rustix::io::Errno;
 
+pub(super) use self::commits::Turns;
 use self::commits::{Commits, SyncWait};
 use self::held::{Held, pair};
 
@@ -675,9 +676,9 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// See [`Commits::turns`].
-    pub(super) fn turns(&self) -> impl Iterator<Item = (File, [u64; 2])> {
-        self.commits.turns()
+    /// How threads have taken turns to sync each file so far.
+    pub(super) const fn turns(&self) -> &HashMap<File, Turns> {
+        &self.commits.turns
     }
 
     fn end_ns(&mut self, track: Track) -> u64 {

@@ -450,7 +450,7 @@ fn threads_that_take_over_and_threads_that_go_on_are_counted() {
         graph.push(event(number + 4, Op::Read, 3));
     }
     graph.finish();
-    assert_eq!(graph.turns().collect::<Vec<_>>(), [(0, [2, 4])]);
+    assert_eq!(*graph.turns(), HashMap::from([(0, Turns { handed_over: 2, followed: 4 })]));
 }
 
 #[test]

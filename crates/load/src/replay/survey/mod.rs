@@ -17,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::graph::{
     Begin, ClockedArrivals, FileRole, Graph, Io, MOST_LANES, Placed, Roles, Step, ThreadRole,
-    names, replaced,
+    Turns, names, replaced,
 };
 use super::origin::Origin;
 use super::parts::{Cut, Cutter, EventPlace, Events, Part, is_synced_at_once};
@@ -37,11 +37,11 @@ const MOST_SYNCED: usize = 16;
 /// share of those of the busiest thread; both in percent.
 const TIMER_GAPS_PERCENT: u64 = 60;
 const TIMER_IOS_PERCENT: u64 = 20;
-/// Group commit is assumed only if the thread that syncs wakes the next one at least once in so many
-/// changes of thread.
+/// Group commit is assumed only if a thread that synced wakes the next one to sync at least once in
+/// this many changes of thread.
 const HANDED_OVER_ONE_IN: u64 = 3;
-/// It is also assumed only if, for so many of these wake-ups, at least one other thread goes on
-/// without a sync of its own.
+/// It also takes a thread that goes on without a sync of its own, at least once in this many such
+/// wake-ups.
 const FOLLOWED_ONE_IN: u64 = 8;
 
 /// How a trace is replayed where it leaves a choice.
@@ -172,10 +172,7 @@ struct Syncs {
     count: u64,
     overlapping: u64,
     changes_of_thread: u64,
-    /// Syncs whose thread was woken by the one that had synced before.
-    handed_over: u64,
-    /// Waits for a sync that covered the thread, which then went on without a sync.
-    followed: u64,
+    turns: Turns,
     last_thread: Thread,
     last_end_ns: u64,
 }
@@ -197,10 +194,11 @@ impl Syncs {
     /// Each thread that waits for a sync could issue it. Without threads that go on when another
     /// one has synced, it is a lock alone.
     const fn are_commits(&self) -> bool {
+        let Turns { handed_over, followed } = self.turns;
         self.are_shared()
-            && self.handed_over * HANDED_OVER_ONE_IN >= self.changes_of_thread
-            && self.followed * FOLLOWED_ONE_IN >= self.handed_over
-            && self.followed > 0
+            && handed_over * HANDED_OVER_ONE_IN >= self.changes_of_thread
+            && followed * FOLLOWED_ONE_IN >= handed_over
+            && followed > 0
     }
 }
 
@@ -651,9 +649,9 @@ impl<'a> Pass<'a> {
         self.notes.lanes_exceeded = graph.facts.lanes_exceeded;
         self.notes.drains = graph.facts.drains;
         self.notes.late_events = graph.facts.late_events;
-        for (file, [handed_over, followed]) in graph.turns() {
-            if let Some(facts) = self.files.get_mut(file as usize) {
-                (facts.syncs.handed_over, facts.syncs.followed) = (handed_over, followed);
+        for (file, turns) in graph.turns() {
+            if let Some(facts) = self.files.get_mut(*file as usize) {
+                facts.syncs.turns = *turns;
             }
         }
     }
