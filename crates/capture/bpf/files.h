@@ -45,6 +45,14 @@ static __always_inline struct identity identity_of_mapped(struct address_space *
 #define O_DIRECT 0200000
 #endif
 
+// Files that are no storage: of proc, sysfs, cgroup (both versions), tracefs and debugfs.
+static __always_inline int is_of_kernel(struct inode *inode)
+{
+	unsigned long magic = BPF_CORE_READ(inode, i_sb, s_magic);
+	return magic == 0x9fa0 || magic == 0x62656572 || magic == 0x27e0eb || magic == 0x63677270 ||
+	       magic == 0x74726163 || magic == 0x64626720;
+}
+
 static __always_inline struct identity identity_of(struct file *file)
 {
 	struct identity it = {};
@@ -60,6 +68,8 @@ static __always_inline struct identity identity_of(struct file *file)
 	case 0040000: it.kind = KIND_DIRECTORY; it.flags |= FLAG_DIRECTORY; break;
 	default: it.kind = KIND_OTHER;
 	}
+	if (is_of_kernel(inode))
+		it.kind = KIND_OTHER;
 	if (flags & 02000) it.flags |= FLAG_APPEND;
 	if (flags & O_DIRECT) it.flags |= FLAG_DIRECT;
 	if ((flags & 04010000) == 04010000) it.flags |= FLAG_SYNC;

@@ -105,6 +105,18 @@ static void opens(void)
 	CHECK(how_made >= 0 && write(how_made, page, 200) == 200);
 }
 
+// Of proc and sysfs, which the kernel makes up, and one on storage.
+static void kernel_files(void)
+{
+	int comm = open("/proc/self/comm", O_WRONLY), page_size = open("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", O_RDONLY);
+	int tasks = open("/proc/self/task", O_RDONLY | O_DIRECTORY), made = open("made", O_RDWR | O_CREAT, 0600);
+	CHECK(comm >= 0 && write(comm, "name", 4) == 4);
+	CHECK(page_size < 0 || read(page_size, page, 17) > 0);
+	CHECK(tasks >= 0 && syscall(SYS_getdents64, tasks, page, 4096) > 0);
+	CHECK(made >= 0 && write(made, page, 100) == 100);
+	close(comm), close(page_size), close(tasks), close(made);
+}
+
 // Two files, a descriptor of one that becomes the other's, and flags that change.
 static void descriptors(void)
 {
@@ -317,7 +329,7 @@ static void server(void)
 int main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*run)(void); } scenarios[] = {
-		{ "requests", requests }, { "opens", opens }, { "descriptors", descriptors },
+		{ "requests", requests }, { "opens", opens }, { "kernel-files", kernel_files }, { "descriptors", descriptors },
 		{ "mappings", mappings }, { "directories", directories }, { "reuse", reuse },
 		{ "before", before }, { "orphan", orphan }, { "into-group", into_group }, { "many", many }, { "endless", endless },
 		{ "server", server },

@@ -95,6 +95,20 @@ fn files_that_creat_and_openat2_make_are_new() {
 }
 
 #[test]
+fn files_that_the_kernel_makes_up_are_not_recorded() {
+    let Some(driver) = driver() else { return };
+    let place = tempfile::tempdir().unwrap();
+    let trace = driver.recorded("kernel-files", place.path());
+    let writes: Vec<_> = trace.of(Op::Write).iter().map(|it| (it.offset, it.length)).collect();
+    assert_eq!(writes, [(0, 100)]);
+    let made = trace.written(100);
+    let is_other =
+        |event: &&Event| event.op == Op::ReadDir || event.op == Op::Read && event.length == 17;
+    assert_eq!(trace.events.iter().filter(is_other).count(), 0);
+    assert!(trace.of(Op::Open).iter().any(|event| event.file == made));
+}
+
+#[test]
 fn a_descriptor_is_the_file_that_it_is_now() {
     let Some(driver) = driver() else { return };
     let place = tempfile::tempdir().unwrap();
