@@ -65,6 +65,8 @@ pub(crate) struct TrialFacts {
     pub slices: u32,
     /// Whether it is so short that counters of the kernel's clock are coarse in it.
     pub is_slice: bool,
+    /// Whether it is a part of a recording, and all arms had the same to do.
+    pub is_part: bool,
     /// In the order of the workload's jobs; a job without a record is absent.
     pub jobs: Vec<JobFacts>,
     /// What was done beside the jobs, and its mean time in nanoseconds; 0 if none was done.
@@ -196,6 +198,7 @@ impl TrialFacts {
         let primary = load.jobs.iter().find(|job| job.name == workload.primary);
         let series = trial.counters.as_ref().and_then(counters::series);
         let far_end = load.far_end.filter(|far| !far.same_host);
+        let is_slice = workload.is_sliced() && trial.length == TrialLength::Planned;
         let mut facts = Self {
             block: trial.block,
             slot: trial.slot,
@@ -209,7 +212,8 @@ impl TrialFacts {
             window_ns: load.window_ns,
             length: trial.length,
             slices: 1,
-            is_slice: workload.is_sliced() && trial.length == TrialLength::Planned,
+            is_slice,
+            is_part: is_slice && workload.recording().is_some(),
             beside: beside(load),
             first_error: first_error(load),
             far_cpu_ns: far_end.map_or(0, |far| far.cpu_busy_ns.unwrap_or(far.cpu_ns)),

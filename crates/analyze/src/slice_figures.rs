@@ -5,7 +5,7 @@ use iotax_stats::design::Design;
 use iotax_stats::sample::{mean, variance};
 
 use crate::facts::{TrialFacts, positive};
-use crate::metrics::Metric;
+use crate::metrics::{Better, Metric};
 
 impl Metric {
     /// The figures of one arm's trials, `None` where one has none. What a host spends is too coarse
@@ -52,7 +52,13 @@ impl Metric {
         let each: Vec<Option<[f64; 2]>> = each.collect();
         let are_slices = pairs.iter().flatten().any(|trial| trial.is_slice);
         let Some(parts) = self.parts().filter(|_| are_slices) else { return each };
-        let of_both = |pair: &[&TrialFacts; 2]| Some([parts(pair[0])?, parts(pair[1])?]);
+        // What a part of a recording has to do is given, and the whole; its time is not.
+        let are_parts = pairs.iter().flatten().any(|trial| trial.is_part);
+        let is_turned = are_parts && self.better() == Better::Higher;
+        let turned =
+            |[part, whole]: [f64; 2]| if is_turned { [whole, part] } else { [part, whole] };
+        let of_one = |trial: &TrialFacts| parts(trial).map(turned);
+        let of_both = |pair: &[&TrialFacts; 2]| Some([of_one(pair[0])?, of_one(pair[1])?]);
         let both: Vec<Option<[[f64; 2]; 2]>> = pairs.iter().map(of_both).collect();
         let known: Vec<[[f64; 2]; 2]> = both.iter().flatten().copied().collect();
         let sum = |side: usize, at: usize| known.iter().map(|p| p[side][at]).sum::<f64>();
@@ -63,7 +69,13 @@ impl Metric {
         let adds = |[part, whole]: [f64; 2], mean: f64| (part - common * whole) / (common * mean);
         let difference =
             |[a, b]: &[[f64; 2]; 2]| to_logs * (adds(*b, means[1]) - adds(*a, means[0]));
-        let as_equal = variance(&known.iter().map(difference).collect::<Vec<f64>>()).sqrt();
+        let differences: Vec<f64> = known.iter().map(difference).collect();
+        let sizes = known.iter().map(|[a, b]| (a[1] + b[1]) / (means[0] + means[1]));
+        let as_equal = if are_parts {
+            beside_size(&differences, sizes)
+        } else {
+            variance(&differences).sqrt()
+        };
         let log_ratio = |[a, b]: &[f64; 2]| (b / a).ln();
         let logs: Vec<f64> = each.iter().flatten().map(log_ratio).collect();
         let (middle, spread) = (mean(&logs), variance(&logs).sqrt());
@@ -106,6 +118,14 @@ impl Metric {
     }
 }
 
+/// The standard deviation of differences apart from what their sizes explain, which are 1 on average: a
+/// part of a recording that is twice as long differs twice as much.
+fn beside_size(differences: &[f64], sizes: impl Iterator<Item = f64>) -> f64 {
+    let mean = mean(differences);
+    let left = differences.iter().zip(sizes).map(|(difference, size)| difference - mean * size);
+    variance(&left.collect::<Vec<f64>>()).sqrt()
+}
+
 /// The number of pairs at the latest look. Later pairs must not change the figures of earlier ones:
 /// one of them may make all others look alike.
 pub(crate) fn looked_at(pairs: usize) -> usize {
@@ -142,6 +162,43 @@ mod tests {
         let t = mean(&logs) / (variance(&logs) / 20.0).sqrt();
         assert!((mean(&logs) - (101_900.0_f64 / 2_000.0).ln()).abs() < 1e-9);
         assert!((t - 1.0).abs() < 1e-3, "{t}, as of plain differences");
+    }
+
+    /// Parts of a recording that both arms replay: of 100 to 400 I/Os, in milliseconds.
+    fn parts(count: u32, ms: impl Fn(u32, u64) -> u64) -> Vec<TrialFacts> {
+        let spec = stretch::tests::spec();
+        let part = |slot| {
+            let ios = 100 * (1 + u64::from(slot / 2 % 4));
+            let ns = ms(slot, ios) * 1_000_000;
+            let mut part =
+                stretch::tests::trial(&spec, slot, ios, ns, iotax_record::TrialLength::Planned);
+            part.is_part = true;
+            part
+        };
+        (0..count).map(part).collect()
+    }
+
+    fn t_of(parts: &[TrialFacts]) -> f64 {
+        let pairs: Vec<[&TrialFacts; 2]> = parts.chunks(2).map(|two| [&two[0], &two[1]]).collect();
+        let figures = Metric::Throughput.of_pairs(&pairs);
+        let logs: Vec<f64> = figures.iter().flatten().map(|[a, b]| (b / a).ln()).collect();
+        mean(&logs) / (variance(&logs) / logs.len() as f64).sqrt()
+    }
+
+    #[test]
+    fn parts_of_different_sizes_do_not_blur_an_effect_that_is_the_same_in_all() {
+        // Two and a half times as long, more or less.
+        let parts = parts(40, |slot, ios| match slot % 2 {
+            0 => ios * 4,
+            _ => ios * (9 + u64::from(slot / 2 % 3)),
+        });
+        assert!(t_of(&parts) < -20.0, "{}", t_of(&parts));
+    }
+
+    #[test]
+    fn a_part_that_took_far_longer_than_all_others_makes_no_difference_sure() {
+        let parts = parts(40, |slot, ios| if slot == 7 { ios * 1000 } else { ios });
+        assert!(t_of(&parts).abs() < 1.2, "{}", t_of(&parts));
     }
 
     #[test]
