@@ -526,6 +526,13 @@ impl Player<'_> {
         self.at_ns = now_ns;
     }
 
+    /// After an I/O. Think time that was left when it started is added to the next.
+    #[inline]
+    fn went_on(&mut self, due_ns: u64, ready_ns: u64, done_ns: u64) {
+        self.before_ns = done_ns + due_ns.saturating_sub(ready_ns);
+        self.at_ns = done_ns;
+    }
+
     /// Waits for any sync of the file.
     fn commit(&mut self, file: File, due_ns: u64) -> bool {
         let Copy { halt, files, .. } = self.copy;
@@ -539,7 +546,7 @@ impl Player<'_> {
         let Some(done) = files.commit(file, &self.buffers, halt) else { return false };
         let done_ns = now_ns();
         self.tally.times.io_ns += done_ns - ready_ns;
-        (self.before_ns, self.at_ns) = (done_ns, done_ns);
+        self.went_on(due_ns, ready_ns, done_ns);
         if halt.is_over(done_ns) {
             return false;
         }
@@ -565,18 +572,22 @@ impl Player<'_> {
     }
 
     fn answer(&mut self, connection: usize, due_ns: u64) -> bool {
-        let Copy { halt, requests, .. } = self.copy;
-        let is_due = halt.wait_until(due_ns);
-        if is_due && let Some(since_ns) = requests.get(connection) {
-            let (since_ns, now_ns) = (since_ns.swap(0, Ordering::AcqRel), now_ns());
+        let Copy { halt, requests, signals, .. } = self.copy;
+        if !halt.wait_until(due_ns) {
+            return false;
+        }
+        let now_ns = now_ns();
+        signals[self.number].send(now_ns);
+        if let Some(since_ns) = requests.get(connection) {
+            let since_ns = since_ns.swap(0, Ordering::AcqRel);
             if since_ns > 0 && !halt.hurries() {
                 let done_ns = now_ns.saturating_sub(self.start_ns);
                 self.tally.answer(now_ns.saturating_sub(since_ns), done_ns);
             }
-            // The recorded time until the next node includes the time to send.
-            self.before_ns = due_ns;
         }
-        is_due
+        // The recorded time until the next node includes the time to send.
+        self.before_ns = due_ns;
+        true
     }
 
     fn issue(&mut self, io: &Io, due_ns: u64) -> bool {
@@ -601,7 +612,7 @@ impl Player<'_> {
         let settled = files.settle(io, done.leftover);
         let outcome = done.outcome.and_then(|moved| settled.map(|()| moved));
         self.tally.times.io_ns += done_ns - ready_ns;
-        (self.before_ns, self.at_ns) = (done_ns, done_ns);
+        self.went_on(due_ns, ready_ns, done_ns);
         if io.sends {
             signals[self.number].send(done_ns);
         }

@@ -32,6 +32,8 @@ const MOST_WAITING: usize = (1 << 15) - 1;
 pub(super) const MOST_LANES: u32 = 64;
 /// A write or a wait is kept back for at most this long to see whether its thread syncs next.
 const PAIRED_NS: u64 = 100_000_000;
+/// Connections whose last answer is remembered; after one more, all are forgotten.
+const MOST_ANSWERED: usize = 1 << 16;
 /// With clocked arrivals, a longer think time counts as an arrival if no requests are recorded.
 const ARRIVAL_NS: u64 = 3_000_000;
 
@@ -80,7 +82,7 @@ pub(super) enum Step {
     },
     /// A client's request arrives; its connection.
     Request(usize),
-    /// The answer is sent.
+    /// The answer is sent. Increments the count of the track.
     Answer(usize),
     /// Waits for a sync of the file, by any thread. In the recording, it waited for that of another.
     Commit(File),
@@ -238,6 +240,8 @@ pub(super) struct Graph<'a> {
     known: HashMap<(Track, Track), u64>,
     /// When nodes were kept back, and by which track.
     held_at: VecDeque<(u64, Track)>,
+    /// By connection: its last answer, until the next request arrives.
+    answered: HashMap<usize, Answered>,
     ready: VecDeque<Placed>,
     commits: Commits,
     pub facts: Facts,
@@ -329,6 +333,13 @@ struct Mark {
     count: u64,
 }
 
+/// An answer, and when it was sent in the recording.
+#[derive(Debug, Clone, Copy)]
+struct Answered {
+    by: Mark,
+    sent_ns: u64,
+}
+
 /// Where a node is in the recording.
 #[derive(Clone, Copy)]
 struct Span {
@@ -365,6 +376,7 @@ impl<'a> Graph<'a> {
             files: HashMap::new(),
             known: HashMap::new(),
             held_at: VecDeque::new(),
+            answered: HashMap::new(),
             ready: VecDeque::new(),
             commits: Commits::default(),
             facts: Facts::default(),
@@ -457,6 +469,7 @@ impl<'a> Graph<'a> {
                 }
             }
             Op::Request => {
+                self.wait_for_answer(own, connection(event));
                 let arrived = Span { begin_ns: span.end_ns, ..span };
                 self.place(own, arrived, Step::Request(connection(event)));
                 return;
@@ -464,6 +477,7 @@ impl<'a> Graph<'a> {
             Op::Answer => {
                 let sent = Span { end_ns: span.begin_ns, ..span };
                 self.place(own, sent, Step::Answer(connection(event)));
+                self.answered(own, connection(event), sent.end_ns);
                 return;
             }
             _ if is_replayed(event) => {
@@ -515,6 +529,33 @@ impl<'a> Graph<'a> {
             self.facts.bounded_waits += u64::from(at_most_ns.is_some());
         }
         self.place_wait(track, span, Step::Receive { from: sender, count, at_most_ns }, wait);
+    }
+
+    fn answered(&mut self, own: Track, connection: usize, sent_ns: u64) {
+        let state = self.track(own);
+        state.count += 1;
+        let by = Mark { track: own, count: state.count };
+        if self.answered.len() == MOST_ANSWERED {
+            self.answered.clear();
+        }
+        self.answered.insert(connection, Answered { by, sent_ns });
+    }
+
+    /// Before a request. Its client, which was not recorded, thinks after the last answer. If another
+    /// thread has sent that while this one was waiting, this one waits for it: its think time begins
+    /// with the answer.
+    fn wait_for_answer(&mut self, own: Track, connection: usize) {
+        let Some(Answered { by, sent_ns }) = self.answered.remove(&connection) else { return };
+        let since_ns = self.end_ns(own);
+        let is_clocked = self.roles.clocked == ClockedArrivals::Requests
+            || self.roles.thread(own.thread).is_clocked;
+        if by.track == own || sent_ns <= since_ns || is_clocked {
+            return;
+        }
+        let is_bounded = self.roles.thread(by.track.thread).is_clocked;
+        let at_most_ns = is_bounded.then_some(sent_ns - since_ns);
+        let span = Span { begin_ns: since_ns, end_ns: sent_ns, before: Pending::default() };
+        self.receive(own, by, span, at_most_ns);
     }
 
     /// An I/O that its thread does not wait for: the thread starts it in a lane, and comes to know

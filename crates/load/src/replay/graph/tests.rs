@@ -107,8 +107,8 @@ fn execute(
         }
         let sim = tracks.get_mut(&able[random(able.len())])?;
         match sim.taken.pop_front()?.step {
-            Step::Send => sim.count += 1,
-            Step::Receive { .. } | Step::Request(_) | Step::Answer(_) | Step::Commit(_) => {}
+            Step::Send | Step::Answer(_) => sim.count += 1,
+            Step::Receive { .. } | Step::Request(_) | Step::Commit(_) => {}
             Step::Io(io) => {
                 sim.count += u64::from(io.sends);
                 ran.push(io);
@@ -207,9 +207,8 @@ proptest! {
                 }
                 Step::Io(Io { sends: false, .. })
                 | Step::Request(_)
-                | Step::Answer(_)
                 | Step::Commit(_) => {}
-                Step::Io(_) | Step::Send => *counts.entry(track).or_default() += 1,
+                Step::Io(_) | Step::Send | Step::Answer(_) => *counts.entry(track).or_default() += 1,
             }
         }
     }
@@ -259,6 +258,50 @@ fn cpu_time_before_a_wait_is_used_before_the_wait() {
     let wait = of(|step| matches!(step, Step::Receive { .. }));
     assert_eq!(wait, (Begin::After { gap_ns: 2_500 }, 2_000));
     assert_eq!(of(|step| matches!(step, Step::Io(_))), (Begin::After { gap_ns: 1_000 }, 300));
+}
+
+/// What a client does next depends on the answer, whichever thread sends it and whichever takes the
+/// next request.
+#[test]
+fn a_request_waits_for_the_answer_that_another_thread_has_sent() {
+    let at = |op, thread, end_ns| Event {
+        end_ns,
+        detail: CONNECTIONS + 3,
+        ..Event { thread, ..Event::new(op) }
+    };
+    let io = |thread, end_ns| Event { end_ns, latency_ns: 0, ..event(0, Op::Read, thread) };
+    let shown = |events: &[Event], roles: &Roles| {
+        let all = nodes(roles, events.iter().copied()).into_iter();
+        let of_second = all.filter(|placed| placed.track.thread == 1).map(|placed| placed.node);
+        of_second.map(|node| (node.begin, node.step)).collect::<Vec<_>>()
+    };
+    let after = |gap_ns| Begin::After { gap_ns };
+    let receive = Step::Receive { from: Track::of(0), count: 1, at_most_ns: None };
+
+    // The second thread waits from 1 us on; the client gets its answer at 9 us, and thinks for 4 us.
+    let events = [
+        io(1, 1_000),
+        at(Op::Request, 0, 2_000),
+        at(Op::Answer, 0, 9_000),
+        at(Op::Request, 1, 13_000),
+    ];
+    let found = shown(&events, &Roles::default());
+    assert_eq!(found[1..], [(after(0), receive), (after(4_000), Step::Request(3))]);
+
+    // By the clock, it waits for nobody.
+    let clocked = Roles { clocked: ClockedArrivals::Requests, ..Roles::default() };
+    let found = shown(&events, &clocked);
+    assert_eq!(found[1..], [(Begin::At { time_ns: 13_000 }, Step::Request(3))]);
+
+    // It has done something since the answer.
+    let events = [
+        at(Op::Request, 0, 2_000),
+        at(Op::Answer, 0, 9_000),
+        io(1, 10_000),
+        at(Op::Request, 1, 13_000),
+    ];
+    let found = shown(&events, &Roles::default());
+    assert_eq!(found[1..], [(after(3_000), Step::Request(3))]);
 }
 
 /// The client thinks until its request arrives, and the time to send the answer passes before the
