@@ -7,8 +7,8 @@
 For each change of CHANGES, each program runs on a simulated disk before and after the change, in turn,
 RUNS times on each. It is recorded once on the disk before the change, and `iotax compare` replays that
 recording on both disks. Prints the program's rate after the change relative to the rate before: as
-measured (median of the runs), and as the replay says. PLACE is a directory; PLACE/replays.csv keeps
-what was measured, and the next call goes on from there.
+measured (median of the runs), as the replay says, and as fio says in four ways (see WAYS). PLACE is a
+directory; PLACE/replays.csv keeps what was measured, and the next call goes on from there.
 """
 import csv
 import http.client
@@ -26,29 +26,35 @@ import time
 from measured import told
 
 FAST, MIDDLE, SLOW = (f"delay(latency={latency})" for latency in ("250us", "1ms", "4ms"))
-# By name: layers and file system before and after the change.
+CAP = f"{FAST} + throttle(iops=1000)"
+# By name: layers and file system before and after the change, and whether another program writes there.
 CHANGES = {
     "250us to 1ms": [(FAST, "ext4"), (MIDDLE, "ext4")],
     "250us to 4ms": [(FAST, "ext4"), (SLOW, "ext4")],
     "1ms to 250us": [(MIDDLE, "ext4"), (FAST, "ext4")],
     "4ms to 250us": [(SLOW, "ext4"), (FAST, "ext4")],
-    "4ms to 1ms": [(SLOW, "ext4"), (MIDDLE, "ext4")],
     "50 to 450us": [(FAST, "ext4"), ("delay(latency=250us, jitter=200us)", "ext4")],
-    "cap of 1000 IOPS": [(FAST, "ext4"), (f"{FAST} + throttle(iops=1000)", "ext4")],
+    "cap of 1000 IOPS": [(FAST, "ext4"), (CAP, "ext4")],
     "cap of 200 IOPS": [(FAST, "ext4"), (f"{FAST} + throttle(iops=200)", "ext4")],
     "cap of 4 MiB/s": [(FAST, "ext4"), (f"{FAST} + throttle(bw=4M)", "ext4")],
     "work queue": [(FAST, "ext4"), (f"{FAST} + queue(workers=1)", "ext4")],
-    "AES": [(FAST, "ext4"), (f"{FAST} + aes", "ext4")],
     "AES twice": [(FAST, "ext4"), (f"{FAST} + aes + aes", "ext4")],
+    "noisy neighbour": [(CAP, "ext4"), (CAP, "ext4", "a neighbour")],
     "ext4 to XFS": [(FAST, "ext4"), (FAST, "xfs")],
     "ext4 to Btrfs": [(FAST, "ext4"), (FAST, "btrfs")],
+    "4ms to 1ms": [(SLOW, "ext4"), (MIDDLE, "ext4")],
+    "AES": [(FAST, "ext4"), (f"{FAST} + aes", "ext4")],
 }
 MAKE = {
     "ext4": ["mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
     "xfs": ["mkfs.xfs", "-q", "-f"],
     "btrfs": ["mkfs.btrfs", "-q", "-f"],
 }
-FIELDS = ["program", "change", "real", "lowest", "highest", "replay", "low", "high"]
+# What else predicts the effect: fio replays the recording as a log, with the recorded times or without
+# waiting; and fio generates similar I/O, as fast as it can or at the recorded rate.
+WAYS = ["log", "log_no_stall", "closed", "open"]
+FIELDS = ["program", "change", "real", "lowest", "highest", "replay", "low", "high", *WAYS]
+NEIGHBOUR = "of-the-neighbour"
 COMMITS = 300
 SECONDS = 8
 
@@ -58,8 +64,9 @@ def sh(*command, **options):
 
 
 class Disk:
-    def __init__(self, name, layers, system):
+    def __init__(self, name, layers, system, neighbour=None):
         self.name, self.mount, self.loop, self.is_mounted = name, f"m-{name}", None, False
+        self.neighbour = None
         os.makedirs(self.mount, exist_ok=True)
         os.makedirs(name, exist_ok=True)
         sh("iotax", "disk", "up", f"{name}=mem(size=2G) + {layers}")
@@ -68,13 +75,27 @@ class Disk:
             sh(*MAKE[system], self.loop)
             sh("mount", self.loop, self.mount)
             self.is_mounted = True
+            if neighbour:
+                self.neighbour = subprocess.Popen(
+                    ["fio", "--name=neighbour", f"--filename={self.mount}/{NEIGHBOUR}", "--size=64M", "--rw=randwrite",
+                     "--bs=4k", "--direct=1", "--ioengine=psync", "--numjobs=2", "--rate_iops=300", "--time_based",
+                     "--runtime=1h"], stdout=subprocess.DEVNULL)
         except BaseException:
             self.down()
             raise
         os.chmod(self.mount, 0o711)
         self.place = os.path.abspath(self.mount)
 
+    def clear(self):
+        for left in os.listdir(self.place):
+            path = f"{self.place}/{left}"
+            if left != NEIGHBOUR:
+                shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+
     def down(self):
+        if self.neighbour:
+            self.neighbour.kill()
+            self.neighbour.wait()
         if self.is_mounted:
             sh("umount", self.mount)
         if self.loop:
@@ -300,17 +321,63 @@ PROGRAMS = {"sqlite-delete": lambda: Sqlite("delete"), "sqlite-wal": lambda: Sql
 def replayed(recording, before, after):
     """The rate after the change relative to the one before, and its interval."""
     arms = [f"{disk.name}={disk.mount}" for disk in (before, after)]
-    result = told("iotax", ["compare", "-w", recording, "--max-blocks", "12", *arms])
+    result = told("iotax", ["compare", "-w", recording, "--tight", "--max-time", "150s", "--out", "results", *arms])
     of = {one["metric"]: one for one in result["comparisons"] if one.get("subject") == "arm"}
     one = of.get("request_rate", of["throughput"])
+    if one["lo"] is None:
+        sys.exit(f"the replay has no interval: {one}")
     return [1 - one[key] for key in ("tax", "hi", "lo")]
+
+
+def similar(recording):
+    """A job of fio with the recording's I/O sizes, share of reads, writes per sync and number of threads
+    that sync; and the reads and writes per second of a thread."""
+    summary = json.loads(sh("iotax", "capture", "show", "--format", "json", recording))["summary"]
+    rates, busiest = summary["rates"], summary["threads"]["busiest"]
+    syncing = [thread["operations"] for thread in busiest if thread["sync_share"] > 0]
+    threads = max(1, sum(operations * 20 >= sum(syncing) for operations in syncing))
+    ios = rates["reads_per_s"] + rates["writes_per_s"]
+    sizes = [max(512, round(rates[f"{kind}_bytes_per_s"] / max(rates[f"{count}_per_s"], 0.001) / 512) * 512)
+             for kind, count in (("read", "reads"), ("written", "writes"))]
+    job = ["--name=similar", "--ioengine=psync", "--size=32M", f"--numjobs={threads}", "--rw=randrw",
+           f"--bs={sizes[0]},{sizes[1]}", f"--rwmixread={100 * rates['reads_per_s'] / ios:.0f}",
+           f"--fdatasync={max(1, round(rates['writes_per_s'] / max(rates['syncs_per_s'], 0.001)))}",
+           "--time_based", "--runtime=3"]
+    return job, f"{max(1, rates['reads_per_s'] / threads):.0f},{max(1, rates['writes_per_s'] / threads):.0f}"
+
+
+def fio(disk, layout, *arguments):
+    """I/Os per second of a run of fio."""
+    directory = f"{disk.place}/fio"
+    os.mkdir(directory)
+    try:
+        if layout:
+            sh("fio", layout, cwd=directory)
+        said = sh("fio", "--output-format=json", "--group_reporting", *arguments, cwd=directory,
+                  stderr=subprocess.DEVNULL)
+        job, = json.loads(said[said.index("{"):])["jobs"]
+        return job["read"]["iops"] + job["write"]["iops"]
+    finally:
+        shutil.rmtree(directory)
+
+
+def by_fio(recording, disks):
+    """What fio says in each of WAYS."""
+    sh("iotax", "repro", "results", "-o", "bundle", stderr=subprocess.DEVNULL)
+    jobs = os.path.abspath("bundle/jobs")
+    log = (f"{jobs}/01-layout.fio", "--name=replay", "--ioengine=psync", f"--read_iolog={jobs}/01.log",
+           "--runtime=8")
+    job, rates = similar(recording)
+    job = (None, *job)
+    ways = [log, (*log, "--replay_no_stall=1"), job, (*job, f"--rate_iops={rates}")]
+    return [fio(disks[1], *way) / fio(disks[0], *way) for way in ways]
 
 
 def measured(name, change, runs):
     program, disks = PROGRAMS[name](), []
     try:
-        for side, (layers, system) in zip(("before", "after"), CHANGES[change]):
-            disks.append(Disk(side, layers, system))
+        for side, (layers, system, *neighbour) in zip(("before", "after"), CHANGES[change]):
+            disks.append(Disk(side, layers, system, *neighbour))
         rates = [[], []]
         for disk in disks:
             program.prepare(disk)
@@ -319,39 +386,50 @@ def measured(name, change, runs):
                 found.append(program.run(disk))
         program.run(disks[0], record="app.iotx")
         for disk in disks:
-            for left in os.listdir(disk.place):
-                path = f"{disk.place}/{left}"
-                shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+            disk.clear()
         predicted = replayed("app.iotx", *disks)
+        ways = by_fio("app.iotx", disks)
     finally:
         for disk in disks:
             disk.down()
-        if os.path.exists("app.iotx"):
-            os.remove("app.iotx")
+        for left in ("app.iotx", "bundle.tar.gz", "bundle.key.json"):
+            if os.path.exists(left):
+                os.remove(left)
+        for left in ("results", "bundle"):
+            shutil.rmtree(left, ignore_errors=True)
     before, after = map(statistics.median, rates)
     ends = [min(rates[1]) / max(rates[0]), max(rates[1]) / min(rates[0])]
-    return dict(zip(FIELDS, [name, change, after / before, *ends, *predicted]))
+    return dict(zip(FIELDS, [name, change, after / before, *ends, *predicted, *ways]))
 
 
-def error(row):
-    return float(row["replay"]) / float(row["real"]) - 1
+def error(row, way="replay"):
+    return float(row[way]) / float(row["real"]) - 1
+
+
+def summary(rows, way):
+    sizes = sorted(abs(error(row, way)) for row in rows)
+    # Where a change does less than the runs differ, no direction is right or wrong.
+    clear = [row for row in rows if not float(row["lowest"]) <= 1 <= float(row["highest"])]
+    same = sum((float(row["real"]) < 1) == (float(row[way]) < 1) for row in clear)
+    return (f"mean error {100 * statistics.mean(sizes):.0f} %, median {100 * statistics.median(sizes):.0f} %, "
+            f"largest {100 * sizes[-1]:.0f} %; right direction {same} of {len(clear)} clear changes")
 
 
 def show(rows):
-    print("| program | change | real | replay | error |\n|---|---|---|---|---|")
+    print("| program | change | real | replay | error |", *(f"{way} |" for way in WAYS))
+    print("|" + "---|" * (5 + len(WAYS)))
     for row in rows:
         real, low, high, replay = (float(row[key]) for key in ("real", "low", "high", "replay"))
         print(f"| {row['program']} | {row['change']} | {real:.3f} | {replay:.3f} [{low:.3f}, {high:.3f}] "
-              f"| {100 * error(row):+.0f} % |")
-    sizes = sorted(abs(error(row)) for row in rows)
-    # Where a change does less than the runs differ, no direction is right or wrong.
-    clear = [row for row in rows if not float(row["lowest"]) <= 1 <= float(row["highest"])]
-    same = sum((float(row["real"]) < 1) == (float(row["replay"]) < 1) for row in clear)
+              f"| {100 * error(row):+.0f} % |", *(f"{row[way] and format(float(row[way]), '.3f')} |" for way in WAYS))
     within = sum(float(row["low"]) <= float(row["highest"]) and float(row["lowest"]) <= float(row["high"])
                  for row in rows)
-    print(f"\nmean error {100 * statistics.mean(sizes):.0f} %, median {100 * statistics.median(sizes):.0f} %, "
-          f"largest {100 * sizes[-1]:.0f} %; right direction {same} of {len(clear)} clear changes; "
-          f"interval meets the range of the real runs in {within} of {len(rows)}")
+    print(f"\nreplay: {summary(rows, 'replay')}; interval meets the range of the real runs in {within} of "
+          f"{len(rows)}")
+    for way in WAYS:
+        known = [row for row in rows if row[way]]
+        half = sum(abs(error(row)) <= abs(error(row, way)) / 2 for row in known)
+        print(f"{way}: {summary(known, way)}; the replay's error is at most half of it in {half} of {len(known)}")
 
 
 def main():
@@ -366,7 +444,7 @@ def main():
     done = {(row["program"], row["change"]) for row in rows}
     with open("replays.csv", "a", newline="") as file:
         out = csv.DictWriter(file, FIELDS)
-        if not rows:
+        if file.tell() == 0:
             out.writeheader()
         for change in CHANGES:
             for name in sys.argv[3:]:

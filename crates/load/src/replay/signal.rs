@@ -18,7 +18,8 @@ const FIRST_AHEAD_NS: u64 = 10_000;
 const AHEAD_STEP_NS: u64 = 200;
 
 thread_local! {
-    /// The median time by which timers woke this thread late; zero until its timer slack has been lowered.
+    /// The median time by which timers woke this thread late; zero until its timer slack has been
+    /// lowered.
     static AHEAD_NS_OF_THREAD: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -127,8 +128,8 @@ fn ahead_ns() -> u64 {
     FIRST_AHEAD_NS
 }
 
-/// Sets the timer early by the median time by which timers were late. The median is followed in steps of equal
-/// size (Robbins and Monro, 1951).
+/// Sets the timer early by the median time by which timers were late. The median is followed in steps
+/// of equal size (Robbins and Monro, 1951).
 fn sleep_until_about(until_ns: u64, ahead_ns: u64) {
     let timer_ns = until_ns - ahead_ns;
     let _ = clock_nanosleep_absolute(ClockId::Monotonic, &timespec(timer_ns));
