@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::num::NonZeroU64;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::thread::{ClockId, Timespec, clock_nanosleep_absolute, set_current_timer_slack};
@@ -45,11 +46,51 @@ impl Clock for ManualClock {
     }
 }
 
+/// A quantile of the time by which timers wake a thread late, followed by stochastic approximation
+/// (Robbins and Monro, 1951): a later wake-up moves it up by `steps_up` steps, an earlier one down by
+/// one, which balances where 1 wake-up in `steps_up + 1` is later.
+struct Lateness {
+    first_ns: u64,
+    steps_up: u64,
+    bounds_ns: RangeInclusive<u64>,
+}
+
 const STEP_NS: u64 = 200;
-const STEPS_UP: u64 = 19;
-const MIN_MARGIN_NS: u64 = 3_000;
-/// A longer delay means that the scheduler gave the CPU to another thread; spinning does not help.
-const MAX_MARGIN_NS: u64 = 150_000;
+/// Beyond the bound, the scheduler gave the CPU to another thread; spinning does not help.
+const P95: Lateness = Lateness { first_ns: 50_000, steps_up: 19, bounds_ns: 3_000..=150_000 };
+const MEDIAN: Lateness = Lateness { first_ns: 10_000, steps_up: 1, bounds_ns: 1_000..=100_000 };
+
+impl Lateness {
+    /// What is known of the calling thread; lowers its timer slack to 1 ns on first use.
+    fn known_ns(&self, of_thread: &Cell<u64>) -> u64 {
+        if of_thread.get() == 0 {
+            // With the usual slack, timers are 50 us late.
+            let _ = set_current_timer_slack(NonZeroU64::new(1));
+            of_thread.set(self.first_ns);
+        }
+        of_thread.get()
+    }
+
+    fn next_ns(&self, known_ns: u64, late_ns: u64) -> u64 {
+        let next_ns = if late_ns > known_ns {
+            known_ns + self.steps_up * STEP_NS
+        } else {
+            known_ns - STEP_NS
+        };
+        next_ns.clamp(*self.bounds_ns.start(), *self.bounds_ns.end())
+    }
+
+    /// Sleeps until `instant_ns` minus what is known; not at all if that is over.
+    fn sleep(&self, of_thread: &Cell<u64>, instant_ns: u64) {
+        let known_ns = self.known_ns(of_thread);
+        let wake_at_ns = instant_ns.saturating_sub(known_ns);
+        if MonotonicClock.now_ns() < wake_at_ns {
+            sleep_on_kernel_timer(wake_at_ns);
+            let late_ns = MonotonicClock.now_ns().saturating_sub(wake_at_ns);
+            of_thread.set(self.next_ns(known_ns, late_ns));
+        }
+    }
+}
 
 /// `CLOCK_MONOTONIC`.
 ///
@@ -72,8 +113,9 @@ impl Clock for MonotonicClock {
 }
 
 thread_local! {
-    /// Zero until the thread's timer slack has been lowered.
-    static MARGIN_NS: Cell<u64> = const { Cell::new(0) };
+    // Zero until first used.
+    static P95_NS: Cell<u64> = const { Cell::new(0) };
+    static MEDIAN_NS: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Returns when `CLOCK_MONOTONIC` reads at least `instant_ns`; at once if it already does. Precise
@@ -81,39 +123,25 @@ thread_local! {
 ///
 /// A sleeping thread is woken late: by the timer slack (50 us unless lowered) and by the time the
 /// CPU needs to leave its idle state, a few microseconds on bare metal and 20 to 60 us in a
-/// virtual machine. So: lower the slack, sleep until `margin` before the instant, spin the rest.
-///
-/// The margin follows the 95th percentile of the lateness that this thread has seen, by
-/// stochastic approximation (Robbins and Monro, 1951): late beyond the margin moves it up by 19
-/// steps, otherwise down by one, which balances where 1 wake-up in 20 comes too late.
-///
-/// Lowers the calling thread's timer slack to 1 ns on first use.
+/// virtual machine. So: lower the slack, sleep until the 95th percentile of the lateness that this
+/// thread has seen before the instant, spin the rest.
 pub fn sleep_until(instant_ns: u64) {
-    let clock = MonotonicClock;
-    MARGIN_NS.with(|cell| {
-        let mut margin_ns = cell.get();
-        if margin_ns == 0 {
-            // Without the lower slack waiting still ends at the right instant, by a longer spin.
-            let _ = set_current_timer_slack(NonZeroU64::new(1));
-            margin_ns = 50_000;
-            cell.set(margin_ns);
-        }
-        let wake_at_ns = instant_ns.saturating_sub(margin_ns);
-        if clock.now_ns() < wake_at_ns {
-            sleep_on_kernel_timer(wake_at_ns);
-            let late_ns = clock.now_ns().saturating_sub(wake_at_ns);
-            cell.set(next_margin_ns(margin_ns, late_ns));
-        }
-    });
-    while clock.now_ns() < instant_ns {
+    P95_NS.with(|of_thread| P95.sleep(of_thread, instant_ns));
+    while MonotonicClock.now_ns() < instant_ns {
         std::hint::spin_loop();
     }
 }
 
-fn next_margin_ns(margin_ns: u64, late_ns: u64) -> u64 {
-    let next_ns =
-        if late_ns > margin_ns { margin_ns + STEPS_UP * STEP_NS } else { margin_ns - STEP_NS };
-    next_ns.clamp(MIN_MARGIN_NS, MAX_MARGIN_NS)
+/// Returns when `CLOCK_MONOTONIC` reads about `instant_ns`, at most 100 us before it; never spins.
+///
+/// The timer is set early by the median of the lateness that this thread has seen.
+pub fn sleep_until_about(instant_ns: u64) {
+    MEDIAN_NS.with(|of_thread| {
+        // A signal ends a sleep early.
+        while MonotonicClock.now_ns() + MEDIAN.known_ns(of_thread) < instant_ns {
+            MEDIAN.sleep(of_thread, instant_ns);
+        }
+    });
 }
 
 fn sleep_on_kernel_timer(instant_ns: u64) {
@@ -121,7 +149,7 @@ fn sleep_on_kernel_timer(instant_ns: u64) {
         tv_sec: (instant_ns / 1_000_000_000).cast_signed(),
         tv_nsec: (instant_ns % 1_000_000_000).cast_signed(),
     };
-    // A signal ends the sleep early; the spin that follows covers the rest.
+    // A signal ends the sleep early; callers cover the rest.
     let _ = clock_nanosleep_absolute(ClockId::Monotonic, &instant);
 }
 
@@ -152,26 +180,40 @@ mod monotonic_clock_tests {
         assert!(clock.now_ns() >= instant_ns);
     }
 
-    #[test]
-    fn the_margin_settles_where_one_wake_up_in_twenty_is_too_late() {
-        let mut margin_ns = 50_000;
-        // Lateness uniform on 0..100 us: the 95th percentile is 95 us.
-        let mut tail_sum = 0;
+    /// Of a lateness that is uniform on 0..100 us.
+    fn settled_ns(of: &Lateness) -> u64 {
+        let (mut known_ns, mut tail_sum) = (of.first_ns, 0);
         for index in 0..200_000_u64 {
             let late_ns = index.wrapping_mul(7_919) % 100_000;
-            margin_ns = next_margin_ns(margin_ns, late_ns);
+            known_ns = of.next_ns(known_ns, late_ns);
             if index >= 100_000 {
-                tail_sum += margin_ns;
+                tail_sum += known_ns;
             }
         }
-        let mean_ns = tail_sum / 100_000;
-        assert!((90_000..100_000).contains(&mean_ns), "{mean_ns}");
+        tail_sum / 100_000
     }
 
     #[test]
-    fn the_margin_stays_in_its_bounds() {
-        assert_eq!(next_margin_ns(MIN_MARGIN_NS, 0), MIN_MARGIN_NS);
-        assert_eq!(next_margin_ns(MAX_MARGIN_NS, u64::MAX), MAX_MARGIN_NS);
+    fn lateness_settles_at_its_quantile() {
+        assert!((90_000..100_000).contains(&settled_ns(&P95)));
+        assert!((45_000..55_000).contains(&settled_ns(&MEDIAN)));
+    }
+
+    #[test]
+    fn lateness_stays_in_its_bounds() {
+        for of in [&P95, &MEDIAN] {
+            let [low, high] = [*of.bounds_ns.start(), *of.bounds_ns.end()];
+            assert_eq!([of.next_ns(low, 0), of.next_ns(high, u64::MAX)], [low, high]);
+        }
+    }
+
+    #[test]
+    fn a_sleep_until_about_an_instant_ends_at_most_100_us_before_it() {
+        for wait_ns in [0, 5_000, 50_000, 300_000, 1_000_000] {
+            let instant_ns = MonotonicClock.now_ns() + wait_ns;
+            sleep_until_about(instant_ns);
+            assert!(MonotonicClock.now_ns() + 100_000 >= instant_ns, "{wait_ns}");
+        }
     }
 
     #[test]

@@ -67,7 +67,7 @@ mod xts;
 pub use rustix::io::Errno;
 
 pub use available::{AvailableMemory, MemoryLimit, available_memory};
-pub use clock::{Clock, ManualClock, MonotonicClock, sleep_until};
+pub use clock::{Clock, ManualClock, MonotonicClock, sleep_until, sleep_until_about};
 pub use disk::VirtualDisk;
 pub use error::Error;
 pub use io::{Completion, Op, Request};

@@ -1,27 +1,16 @@
 //! Implements the waits of replay threads: for other threads, for a point in time, and for the end.
 
-use std::cell::Cell;
-use std::num::{NonZeroU32, NonZeroU64};
-use std::ops::RangeInclusive;
+use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 
-use rustix::thread::{clock_nanosleep_absolute, futex, set_current_timer_slack};
+use iotax_vdisk::sleep_until_about;
+use rustix::thread::{clock_nanosleep_absolute, futex};
 use rustix::time::{ClockId, Timespec};
 
 use crate::counters::clock_ns;
 
 /// Maximum wait before a thread checks whether the replay has ended.
 const LOOK_NS: u64 = 50_000_000;
-/// Bounds of the time by which a thread wakes before a point in time, and its first value.
-const AHEAD_NS: RangeInclusive<u64> = 1_000..=100_000;
-const FIRST_AHEAD_NS: u64 = 10_000;
-const AHEAD_STEP_NS: u64 = 200;
-
-thread_local! {
-    /// The median time by which timers woke this thread late; zero until its timer slack has been
-    /// lowered.
-    static AHEAD_NS_OF_THREAD: Cell<u64> = const { Cell::new(0) };
-}
 
 pub(super) fn now_ns() -> u64 {
     clock_ns(ClockId::Monotonic)
@@ -79,26 +68,24 @@ impl<'a> Halt<'a> {
 
     /// Waits until about `until_ns`; false if the replay is over before that.
     ///
-    /// It may end up to 100 us early, and never spins: the CPU time that this takes from the other
-    /// threads of a replay would slow it down more than a wake-up that is some microseconds off.
+    /// It can end up to 100 us early. To spin until then would take CPU time from the other threads of
+    /// the replay.
     pub(super) fn wait_until(&self, until_ns: u64) -> bool {
         loop {
             let now_ns = now_ns();
             if self.is_over(now_ns) {
                 return false;
             }
-            let ahead_ns = ahead_ns();
             let left_ns = until_ns.saturating_sub(now_ns);
-            if left_ns <= ahead_ns || self.hurries() {
+            if left_ns == 0 || self.hurries() {
                 return true;
             }
-            if left_ns > LOOK_NS {
-                // An early end is noticed above.
-                let _ = clock_nanosleep_absolute(ClockId::Monotonic, &timespec(now_ns + LOOK_NS));
-                continue;
+            if left_ns <= LOOK_NS {
+                sleep_until_about(until_ns);
+                return !self.is_over(self::now_ns());
             }
-            sleep_until_about(until_ns, ahead_ns);
-            return !self.is_over(self::now_ns());
+            // An early end is noticed above.
+            let _ = clock_nanosleep_absolute(ClockId::Monotonic, &timespec(now_ns + LOOK_NS));
         }
     }
 
@@ -115,28 +102,6 @@ impl<'a> Halt<'a> {
         }
         true
     }
-}
-
-fn ahead_ns() -> u64 {
-    let known_ns = AHEAD_NS_OF_THREAD.get();
-    if known_ns > 0 {
-        return known_ns;
-    }
-    // With the usual slack, timers are 50 us late.
-    let _ = set_current_timer_slack(NonZeroU64::new(1));
-    AHEAD_NS_OF_THREAD.set(FIRST_AHEAD_NS);
-    FIRST_AHEAD_NS
-}
-
-/// Sets the timer early by the median time by which timers were late. The median is followed in steps
-/// of equal size (Robbins and Monro, 1951).
-fn sleep_until_about(until_ns: u64, ahead_ns: u64) {
-    let timer_ns = until_ns - ahead_ns;
-    let _ = clock_nanosleep_absolute(ClockId::Monotonic, &timespec(timer_ns));
-    let late_ns = now_ns().saturating_sub(timer_ns);
-    let next_ns =
-        if late_ns > ahead_ns { ahead_ns + AHEAD_STEP_NS } else { ahead_ns - AHEAD_STEP_NS };
-    AHEAD_NS_OF_THREAD.set(next_ns.clamp(*AHEAD_NS.start(), *AHEAD_NS.end()));
 }
 
 fn timespec(time_ns: u64) -> Timespec {
@@ -241,17 +206,6 @@ mod tests {
     use std::thread;
 
     use super::*;
-
-    #[test]
-    fn a_wait_ends_hardly_before_its_time() {
-        let stop = AtomicBool::new(false);
-        let halt = Halt::new(&stop);
-        for wait_ns in [0, 5_000, 50_000, 300_000, 1_000_000, LOOK_NS + 1_000_000] {
-            let until_ns = now_ns() + wait_ns;
-            assert!(halt.wait_until(until_ns));
-            assert!(now_ns() + AHEAD_NS.end() >= until_ns, "{wait_ns}");
-        }
-    }
 
     #[test]
     fn who_waits_is_woken_by_its_own_signal() {
