@@ -581,8 +581,10 @@ impl Player<'_> {
         if let Some(since_ns) = requests.get(connection) {
             let since_ns = since_ns.swap(0, Ordering::AcqRel);
             if since_ns > 0 && !halt.hurries() {
-                let done_ns = now_ns.saturating_sub(self.start_ns);
-                self.tally.answer(now_ns.saturating_sub(since_ns), done_ns);
+                // A request counts from when it is due, so its answer must not count as earlier.
+                let sent_ns = now_ns.max(due_ns);
+                let done_ns = sent_ns.saturating_sub(self.start_ns);
+                self.tally.answer(sent_ns.saturating_sub(since_ns), done_ns);
             }
         }
         // The recorded time until the next node includes the time to send.

@@ -288,7 +288,7 @@ fn a_request_waits_for_the_answer_that_another_thread_has_sent() {
     let found = shown(&events, &Roles::default());
     assert_eq!(found[1..], [(after(0), receive), (after(4_000), Step::Request(3))]);
 
-    // By the clock, it waits for nobody.
+    // With arrivals by the clock, it does not wait.
     let clocked = Roles { clocked: ClockedArrivals::Requests, ..Roles::default() };
     let found = shown(&events, &clocked);
     assert_eq!(found[1..], [(Begin::At { time_ns: 13_000 }, Step::Request(3))]);
