@@ -41,10 +41,8 @@ impl Metric {
     /// The figures of two arms, pair by pair; `None` where one of the two has none.
     ///
     /// Where a slice is far above all others, all others are far below the ratio of all together,
-    /// and agree so well on it that chance passes for a difference. So what slices add is also
-    /// taken against the ratio of both arms together, as if they were equal: the t of that is the
-    /// one of plain differences, which no such slice makes large. The pairs are spread as far as
-    /// those are.
+    /// and agree so well on it that chance passes for a difference. So the pairs are spread at least
+    /// as far as they would be if the arms were equal ([`spread_if_equal`]).
     pub(crate) fn of_pairs(self, pairs: &[[&TrialFacts; 2]]) -> Vec<Option<[f64; 2]>> {
         let of_side =
             |side: usize| self.of_all(&pairs.iter().map(|pair| pair[side]).collect::<Vec<_>>());
@@ -52,30 +50,16 @@ impl Metric {
         let each: Vec<Option<[f64; 2]>> = each.collect();
         let are_slices = pairs.iter().flatten().any(|trial| trial.is_slice);
         let Some(parts) = self.parts().filter(|_| are_slices) else { return each };
-        // What a part of a recording has to do is given, and the whole; its time is not.
         let are_parts = pairs.iter().flatten().any(|trial| trial.is_part);
-        let is_turned = are_parts && self.better() == Better::Higher;
-        let turned =
-            |[part, whole]: [f64; 2]| if is_turned { [whole, part] } else { [part, whole] };
-        let of_one = |trial: &TrialFacts| parts(trial).map(turned);
-        let of_both = |pair: &[&TrialFacts; 2]| Some([of_one(pair[0])?, of_one(pair[1])?]);
-        let both: Vec<Option<[[f64; 2]; 2]>> = pairs.iter().map(of_both).collect();
-        let known: Vec<[[f64; 2]; 2]> = both.iter().flatten().copied().collect();
-        let sum = |side: usize, at: usize| known.iter().map(|p| p[side][at]).sum::<f64>();
-        let [base, with] = [0, 1].map(|side| sum(side, 0) / sum(side, 1));
-        let common = (sum(0, 0) + sum(1, 0)) / (sum(0, 1) + sum(1, 1));
-        let means = [0, 1].map(|side| sum(side, 1) / known.len() as f64);
-        let to_logs = if base == with { 1.0 } else { (with / base).ln() * common / (with - base) };
-        let adds = |[part, whole]: [f64; 2], mean: f64| (part - common * whole) / (common * mean);
-        let difference =
-            |[a, b]: &[[f64; 2]; 2]| to_logs * (adds(*b, means[1]) - adds(*a, means[0]));
-        let differences: Vec<f64> = known.iter().map(difference).collect();
-        let sizes = known.iter().map(|[a, b]| (a[1] + b[1]) / (means[0] + means[1]));
-        let as_equal = if are_parts {
-            beside_size(&differences, sizes)
-        } else {
-            variance(&differences).sqrt()
+        // All arms replay the same part of a recording: its I/Os are given, and its time varies.
+        let given_last = |[part, whole]: [f64; 2]| match self.better() {
+            Better::Higher if are_parts => [whole, part],
+            _ => [part, whole],
         };
+        let of_one = |trial: &TrialFacts| parts(trial).map(given_last);
+        let of_both = |pair: &[&TrialFacts; 2]| Some([of_one(pair[0])?, of_one(pair[1])?]);
+        let known: Vec<[[f64; 2]; 2]> = pairs.iter().filter_map(of_both).collect();
+        let as_equal = spread_if_equal(&known, are_parts);
         let log_ratio = |[a, b]: &[f64; 2]| (b / a).ln();
         let logs: Vec<f64> = each.iter().flatten().map(log_ratio).collect();
         let (middle, spread) = (mean(&logs), variance(&logs).sqrt());
@@ -118,11 +102,25 @@ impl Metric {
     }
 }
 
-/// The standard deviation of differences apart from what their sizes explain, which are 1 on average: a
-/// part of a recording that is twice as long differs twice as much.
-fn beside_size(differences: &[f64], sizes: impl Iterator<Item = f64>) -> f64 {
-    let mean = mean(differences);
-    let left = differences.iter().zip(sizes).map(|(difference, size)| difference - mean * size);
+/// The standard deviation of the logarithms of two arms' ratios, pair by pair, if what each slice adds
+/// is taken against the ratio of both arms together, as if they were equal. The t of that is the one of
+/// plain differences, which no slice far above all others makes large.
+///
+/// Slices are alike, but parts of a recording have sizes: one that is twice as large differs twice as
+/// much, which is no chance.
+fn spread_if_equal(pairs: &[[[f64; 2]; 2]], have_sizes: bool) -> f64 {
+    let sum = |side: usize, at: usize| pairs.iter().map(|pair| pair[side][at]).sum::<f64>();
+    let [base, with] = [0, 1].map(|side| sum(side, 0) / sum(side, 1));
+    let common = (sum(0, 0) + sum(1, 0)) / (sum(0, 1) + sum(1, 1));
+    let means = [0, 1].map(|side| sum(side, 1) / pairs.len() as f64);
+    let to_logs = if base == with { 1.0 } else { (with / base).ln() * common / (with - base) };
+    let adds = |[part, whole]: [f64; 2], mean: f64| (part - common * whole) / (common * mean);
+    let difference = |[a, b]: &[[f64; 2]; 2]| to_logs * (adds(*b, means[1]) - adds(*a, means[0]));
+    let size = |[a, b]: &[[f64; 2]; 2]| {
+        if have_sizes { (a[1] + b[1]) / (means[0] + means[1]) } else { 1.0 }
+    };
+    let expected = mean(&pairs.iter().map(difference).collect::<Vec<f64>>());
+    let left = pairs.iter().map(|pair| difference(pair) - expected * size(pair));
     variance(&left.collect::<Vec<f64>>()).sqrt()
 }
 
