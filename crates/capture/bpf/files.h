@@ -45,12 +45,19 @@ static __always_inline struct identity identity_of_mapped(struct address_space *
 #define O_DIRECT 0200000
 #endif
 
-// Files that are no storage: of proc, sysfs, cgroup (both versions), tracefs and debugfs.
-static __always_inline int is_of_kernel(struct inode *inode)
+// Whether the kernel makes up what its files contain, so that no storage has it.
+static __always_inline int is_made_up(struct inode *inode)
 {
-	unsigned long magic = BPF_CORE_READ(inode, i_sb, s_magic);
-	return magic == 0x9fa0 || magic == 0x62656572 || magic == 0x27e0eb || magic == 0x63677270 ||
-	       magic == 0x74726163 || magic == 0x64626720;
+	switch (BPF_CORE_READ(inode, i_sb, s_magic)) {
+	case 0x9fa0: // proc
+	case 0x62656572: // sysfs
+	case 0x27e0eb: // cgroup
+	case 0x63677270: // cgroup2
+	case 0x74726163: // tracefs
+	case 0x64626720: // debugfs
+		return 1;
+	}
+	return 0;
 }
 
 static __always_inline struct identity identity_of(struct file *file)
@@ -68,7 +75,7 @@ static __always_inline struct identity identity_of(struct file *file)
 	case 0040000: it.kind = KIND_DIRECTORY; it.flags |= FLAG_DIRECTORY; break;
 	default: it.kind = KIND_OTHER;
 	}
-	if (is_of_kernel(inode))
+	if (is_made_up(inode))
 		it.kind = KIND_OTHER;
 	if (flags & 02000) it.flags |= FLAG_APPEND;
 	if (flags & O_DIRECT) it.flags |= FLAG_DIRECT;
