@@ -2,7 +2,7 @@
 """How well the replay of a recording predicts what a change of the storage does to a program.
 
   replays.py PLACE RUNS PROGRAM...      PROGRAM: sqlite-delete, sqlite-wal, pgbench, redis, rocksdb,
-                                        rocksdb-8, etcd, git; as root
+                                        rocksdb-8, etcd, git, pool; as root
 
 For each change of CHANGES, each program runs on a simulated disk before and after the change, in turn,
 RUNS times on each. It is recorded once on the disk before the change, and `iotax compare` replays that
@@ -15,7 +15,10 @@ import http.client
 import json
 import os
 import pwd
+import queue
+import selectors
 import shutil
+import socket
 import sqlite3
 import statistics
 import subprocess
@@ -39,7 +42,7 @@ CHANGES = {
     "cap of 4 MiB/s": [(FAST, "ext4"), (f"{FAST} + throttle(bw=4M)", "ext4")],
     "work queue": [(FAST, "ext4"), (f"{FAST} + queue(workers=1)", "ext4")],
     "AES twice": [(FAST, "ext4"), (f"{FAST} + aes + aes", "ext4")],
-    "noisy neighbour": [(CAP, "ext4"), (CAP, "ext4", "a neighbour")],
+    "noisy neighbor": [(CAP, "ext4"), (CAP, "ext4", "a neighbor")],
     "ext4 to XFS": [(FAST, "ext4"), (FAST, "xfs")],
     "ext4 to Btrfs": [(FAST, "ext4"), (FAST, "btrfs")],
     "4ms to 1ms": [(SLOW, "ext4"), (MIDDLE, "ext4")],
@@ -54,7 +57,7 @@ MAKE = {
 # waiting; and fio generates similar I/O, as fast as it can or at the recorded rate.
 WAYS = ["log", "log_no_stall", "closed", "open"]
 FIELDS = ["program", "change", "real", "lowest", "highest", "replay", "low", "high", *WAYS]
-NEIGHBOUR = "of-the-neighbour"
+NEIGHBOR = "of-the-neighbor"
 COMMITS = 300
 SECONDS = 8
 
@@ -64,9 +67,9 @@ def sh(*command, **options):
 
 
 class Disk:
-    def __init__(self, name, layers, system, neighbour=None):
+    def __init__(self, name, layers, system, neighbor=None):
         self.name, self.mount, self.loop, self.is_mounted = name, f"m-{name}", None, False
-        self.neighbour = None
+        self.neighbor = None
         os.makedirs(self.mount, exist_ok=True)
         os.makedirs(name, exist_ok=True)
         sh("iotax", "disk", "up", f"{name}=mem(size=2G) + {layers}")
@@ -75,11 +78,11 @@ class Disk:
             sh(*MAKE[system], self.loop)
             sh("mount", self.loop, self.mount)
             self.is_mounted = True
-            if neighbour:
-                self.neighbour = subprocess.Popen(
-                    ["fio", "--name=neighbour", f"--filename={self.mount}/{NEIGHBOUR}", "--size=64M", "--rw=randwrite",
+            if neighbor:
+                self.neighbor = subprocess.Popen(
+                    ["fio", "--name=neighbor", f"--filename={self.mount}/{NEIGHBOR}", "--size=64M", "--rw=randwrite",
                      "--bs=4k", "--direct=1", "--ioengine=psync", "--numjobs=2", "--rate_iops=300", "--time_based",
-                     "--runtime=1h"], stdout=subprocess.DEVNULL)
+                     "--thread", "--runtime=1h"], stdout=subprocess.DEVNULL)
         except BaseException:
             self.down()
             raise
@@ -89,13 +92,13 @@ class Disk:
     def clear(self):
         for left in os.listdir(self.place):
             path = f"{self.place}/{left}"
-            if left != NEIGHBOUR:
+            if left != NEIGHBOR:
                 shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
 
     def down(self):
-        if self.neighbour:
-            self.neighbour.kill()
-            self.neighbour.wait()
+        if self.neighbor:
+            self.neighbor.terminate()
+            self.neighbor.wait()
         if self.is_mounted:
             sh("umount", self.mount)
         if self.loop:
@@ -275,6 +278,83 @@ class Etcd:
         return float(rate)
 
 
+def serve(place, port):
+    """One thread reads the requests of all clients; four others write, sync and answer."""
+    requests, selector = queue.SimpleQueue(), selectors.DefaultSelector()
+
+    def worker(number):
+        file, at = os.open(f"{place}/{number}", os.O_RDWR | os.O_CREAT, 0o600), 0
+        os.pwrite(file, bytes(1 << 20), 0)
+        os.fsync(file)
+        while True:
+            client = requests.get()
+            os.pwrite(file, os.urandom(4096), at % (1 << 20))
+            os.fdatasync(file)
+            client.send(b"a")
+            at += 4096
+
+    for number in range(4):
+        threading.Thread(target=worker, args=(number,), daemon=True).start()
+    listener = socket.create_server(("127.0.0.1", int(port)))
+    selector.register(listener, selectors.EVENT_READ)
+    while True:
+        for key, _ in selector.select():
+            if key.fileobj is listener:
+                selector.register(listener.accept()[0], selectors.EVENT_READ)
+            elif key.fileobj.recv(64):
+                requests.put(key.fileobj)
+            else:
+                selector.unregister(key.fileobj)
+
+
+def ask(port, clients, seconds):
+    """Prints how many answers per second so many clients get, which think for 1 ms."""
+    end, counts = time.monotonic() + float(seconds), []
+
+    def client():
+        connection, done = socket.create_connection(("127.0.0.1", int(port))), 0
+        while time.monotonic() < end:
+            time.sleep(0.001)
+            connection.send(b"r")
+            assert connection.recv(64)
+            done += 1
+        counts.append(done)
+
+    threads = [threading.Thread(target=client) for _ in range(int(clients))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print(sum(counts) / float(seconds))
+
+
+class Pool:
+    """Answers requests on other threads than the one that reads them; 2 clients. Only the server is
+    recorded."""
+    port = "5495"
+
+    def prepare(self, disk):
+        pass
+
+    def run(self, disk, record=None):
+        itself = [sys.executable, os.path.abspath(__file__)]
+        server = subprocess.Popen([*itself, "serve", disk.place, self.port])
+        try:
+            for _ in range(100):
+                with socket.socket() as probe:
+                    if probe.connect_ex(("127.0.0.1", int(self.port))) == 0:
+                        break
+                time.sleep(0.1)
+            recording = record and recorder(record, str(server.pid))
+            rate = float(sh(*itself, "ask", self.port, "2", str(SECONDS)))
+            if recording:
+                recording.wait()
+        finally:
+            server.kill()
+            server.wait()
+        return rate
+
+
 class Pgbench:
     port = "5499"
     binaries = next((f"/usr/lib/postgresql/{version}/bin" for version in
@@ -315,7 +395,8 @@ class Pgbench:
 
 PROGRAMS = {"sqlite-delete": lambda: Sqlite("delete"), "sqlite-wal": lambda: Sqlite("wal"),
             "pgbench": Pgbench, "redis": Redis, "rocksdb": lambda: Rocksdb(1), "rocksdb-8": lambda: Rocksdb(8),
-            "etcd": Etcd, "git": Git}
+            "etcd": Etcd, "git": Git, "pool": Pool}
+PARTS = {"commits": commits, "puts": puts, "serve": serve, "ask": ask}
 
 
 def replayed(recording, before, after):
@@ -376,8 +457,8 @@ def by_fio(recording, disks):
 def measured(name, change, runs):
     program, disks = PROGRAMS[name](), []
     try:
-        for side, (layers, system, *neighbour) in zip(("before", "after"), CHANGES[change]):
-            disks.append(Disk(side, layers, system, *neighbour))
+        for side, (layers, system, *neighbor) in zip(("before", "after"), CHANGES[change]):
+            disks.append(Disk(side, layers, system, *neighbor))
         rates = [[], []]
         for disk in disks:
             program.prepare(disk)
@@ -433,8 +514,8 @@ def show(rows):
 
 
 def main():
-    if sys.argv[1:2] in (["commits"], ["puts"]):
-        (commits if sys.argv[1] == "commits" else puts)(*sys.argv[2:])
+    if len(sys.argv) > 1 and sys.argv[1] in PARTS:
+        PARTS[sys.argv[1]](*sys.argv[2:])
         return
     if len(sys.argv) < 4 or any(name not in PROGRAMS for name in sys.argv[3:]):
         sys.exit(__doc__)
