@@ -39,6 +39,7 @@ enum {
 	FLAG_APPEND = 1, FLAG_DIRECT = 1 << 1, FLAG_DATA_SYNC = 1 << 2, FLAG_SYNC = 1 << 3,
 	FLAG_BLOCK_DEVICE = 1 << 4, FLAG_DIRECTORY = 1 << 5, FLAG_URING = 1 << 6, FLAG_AIO = 1 << 7,
 	FLAG_LINK = 1 << 8, FLAG_DRAIN = 1 << 9, FLAG_SQ_POLL = 1 << 10, FLAG_AT_POSITION = 1 << 11,
+	FLAG_WAKER_SLEPT = 1 << 12, FLAG_WOKEN_SLEPT = 1 << 13,
 };
 
 // The operations that the recorder itself tells apart; the table of calls names all others.
@@ -52,7 +53,7 @@ enum {
 };
 
 // Kinds of calls, as in the file format.
-enum { WAIT_WRITE = 2, WAIT_READ = 4 };
+enum { WAIT_WRITE = 2, WAIT_READ = 4, WAIT_SLEEP = 5 };
 
 // How a call is recorded. The program fills the table of calls, so that the numbers of an
 // architecture's system calls are known in one place only.

@@ -89,6 +89,8 @@ SEC("tp_btf/sys_enter") int BPF_PROG(enter, struct pt_regs *regs, long number)
 	state->call = index + 1;
 	state->is_faulting = 0;
 	state->wait = call->wait;
+	if (call->wait == WAIT_SLEEP)
+		state->has_slept = 1;
 	state->run_delay = run_delay_of((void *)bpf_get_current_task());
 	state->start = bpf_ktime_get_ns();
 	if (call->shape == SHAPE_AIO_SUBMIT)

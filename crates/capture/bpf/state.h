@@ -29,6 +29,7 @@ struct thread_state {
 	__u32 call;         // number plus one; 0: in no system call
 	__u32 is_faulting;
 	__u32 wait;         // kind of call
+	__u32 has_slept;    // in nanosleep(), since its previous event that was no wake-up
 };
 
 struct request {
@@ -171,6 +172,8 @@ static __always_inline struct event *new_event(__u8 op, __u64 start)
 	state = state_of(event->thread);
 	if (!state)
 		return event;
+	if (op != OP_WAKE)
+		state->has_slept = 0;
 	delay = run_delay_of((void *)bpf_get_current_task());
 	until = start && start == state->start ? state->run_delay : delay;
 	event->run_delay = delay_between(state->counted_delay, until);

@@ -118,6 +118,10 @@ SEC("tp_btf/sched_waking") int BPF_PROG(waking, struct task_struct *woken)
 	event->offset = own->wait;
 	event->offset |= (other && other->call ? other->wait : 11) << 4;
 	event->length = BPF_CORE_READ(woken, se.sum_exec_runtime);
+	if (own->has_slept)
+		event->flags |= FLAG_WAKER_SLEPT;
+	if (other && other->has_slept)
+		event->flags |= FLAG_WOKEN_SLEPT;
 	if (other) {
 		delay = run_delay_of(woken);
 		event->result = delay_between(other->counted_delay, delay);

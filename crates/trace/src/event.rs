@@ -200,6 +200,11 @@ impl Flags {
     pub const SQ_POLL: Self = Self(1 << 10);
     /// At the position of the descriptor, rather than at a given offset.
     pub const AT_POSITION: Self = Self(1 << 11);
+    /// Of a wake-up: since its last event that was no wake-up, the thread that wakes has called
+    /// `nanosleep`.
+    pub const WAKER_SLEPT: Self = Self(1 << 12);
+    /// The same for the thread that is woken.
+    pub const WOKEN_SLEPT: Self = Self(1 << 13);
 
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
@@ -265,10 +270,12 @@ impl Event {
             Call::from_number(self.offset & 0xf),
             Call::Futex | Call::Write | Call::Signal | Call::Process | Call::Semaphore
         );
-        let waits = !matches!(
-            Call::from_number(self.offset >> 4),
-            Call::Sleep | Call::Io | Call::Ring | Call::None
-        );
+        let waits = match Call::from_number(self.offset >> 4) {
+            Call::Sleep | Call::Io | Call::Ring => false,
+            // Its call began before the trace.
+            Call::None => self.latency_ns == 0,
+            _ => true,
+        };
         self.op == Op::Wake && wakes && waits
     }
 
@@ -336,5 +343,8 @@ mod tests {
         assert!(!is_dependency(Call::Futex, Call::Sleep), "a sleeper wakes by its timer");
         assert!(!is_dependency(Call::Futex, Call::Io), "an I/O that is over");
         assert!(!is_dependency(Call::Futex, Call::Ring), "a completion");
+        assert!(!is_dependency(Call::Futex, Call::None), "a thread that was in no call");
+        let offset = Call::pair(Call::Futex as u64, Call::None as u64);
+        assert!(Event { offset, ..Event::new(Op::Wake) }.is_dependency(), "since before the trace");
     }
 }

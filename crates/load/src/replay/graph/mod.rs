@@ -19,9 +19,12 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use iotax_trace::{Event, File, Flags, NO_FILE, Op, Thread, connection};
 use rustix::io::Errno;
 
+use self::arrivals::{Answer, Answers, Arrivals};
 pub(super) use self::commits::Turns;
 use self::commits::{Commits, SyncWait};
 use self::held::{Held, pair};
+use self::outbox::{Kept, Outbox};
+pub(super) use self::roles::{ClockedArrivals, FileRole, Roles, ThreadRole};
 
 /// How long an event is buffered for earlier events, in recorded time.
 const HORIZON_NS: u64 = 1_000_000_000;
@@ -32,8 +35,8 @@ const MOST_WAITING: usize = (1 << 15) - 1;
 pub(super) const MOST_LANES: u32 = 64;
 /// A write or a wait is kept back for at most this long to see whether its thread syncs next.
 const PAIRED_NS: u64 = 100_000_000;
-/// Connections whose last answer is remembered; after one more, all are forgotten.
-const MOST_ANSWERED: usize = 1 << 16;
+/// A longer time in which a thread does nothing is a pause.
+const PAUSE_NS: u64 = 1_000_000;
 /// With clocked arrivals, a longer think time counts as an arrival if no requests are recorded.
 const ARRIVAL_NS: u64 = 3_000_000;
 
@@ -113,73 +116,6 @@ pub(super) struct Placed {
     pub node: Node,
 }
 
-/// How a thread is replayed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ThreadRole {
-    /// The thread is timer-driven: its nodes start at recorded times, and it waits for no other
-    /// thread.
-    pub is_clocked: bool,
-    /// It does I/O, or wakes others.
-    pub has_work: bool,
-    /// Tracks for its asynchronous I/Os; 0 if they never overlap.
-    pub lanes: u32,
-    /// It syncs a file of which [`FileRole::commits`] is set.
-    pub commits: bool,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct FileRole {
-    /// Its first event is the open that creates it.
-    pub is_created: bool,
-    /// Threads that wait for a sync of this file share the next one.
-    pub shares_syncs: bool,
-    /// Threads that waited for a sync by another thread could have issued it.
-    pub commits: bool,
-}
-
-/// What arrives from outside at its recorded time, rather than after the node before it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum ClockedArrivals {
-    #[default]
-    Nothing,
-    Requests,
-    /// No requests are recorded: a long think time is taken for the wait for one.
-    AfterLongGaps,
-}
-
-/// What the survey has found out about the trace.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Roles {
-    pub threads: Vec<ThreadRole>,
-    pub files: Vec<FileRole>,
-    /// All I/Os may overlap in a thread: the trace has no system calls.
-    pub all_overlap: bool,
-    /// All start by the clock: the trace has no latencies.
-    pub all_clocked: bool,
-    pub clocked: ClockedArrivals,
-    /// The start of the first event.
-    pub origin_ns: u64,
-}
-
-impl Roles {
-    /// A thread that was not surveyed yet is not clocked, has work, and may overlap its I/Os.
-    fn thread(&self, thread: Thread) -> ThreadRole {
-        let unknown =
-            ThreadRole { is_clocked: false, has_work: true, lanes: MOST_LANES, commits: true };
-        self.threads.get(thread as usize).copied().unwrap_or(unknown)
-    }
-
-    fn file(&self, file: File) -> FileRole {
-        self.files.get(file as usize).copied().unwrap_or_default()
-    }
-
-    pub(super) fn is_asynchronous(&self, event: &Event) -> bool {
-        let flags = event.flags;
-        let is_one = self.all_overlap || flags.contains(Flags::URING) || flags.contains(Flags::AIO);
-        is_one && event.file != NO_FILE && !names(event.op) && is_replayed(event)
-    }
-}
-
 /// Whether an operation uses the name of a file.
 pub(super) const fn names(op: Op) -> bool {
     matches!(op, Op::Open | Op::Rename | Op::Unlink | Op::Mkdir | Op::Stat)
@@ -240,9 +176,9 @@ pub(super) struct Graph<'a> {
     known: HashMap<(Track, Track), u64>,
     /// When nodes were kept back, and by which track.
     held_at: VecDeque<(u64, Track)>,
-    /// By connection: its last answer, until the next request arrives.
-    answered: HashMap<usize, Answered>,
-    ready: VecDeque<Placed>,
+    arrivals: Arrivals,
+    answers: Answers,
+    ready: Outbox,
     commits: Commits,
     pub facts: Facts,
 }
@@ -316,6 +252,8 @@ struct TrackState {
     end_ns: Option<u64>,
     count: u64,
     held: Option<Held>,
+    /// A wake-up after a pause.
+    kept: Option<Kept>,
 }
 
 /// Operations that must finish before a file is created, renamed or removed, and the last such
@@ -333,13 +271,6 @@ struct Mark {
     count: u64,
 }
 
-/// An answer, and when it was sent in the recording.
-#[derive(Debug, Clone, Copy)]
-struct Answered {
-    by: Mark,
-    sent_ns: u64,
-}
-
 /// Where a node is in the recording.
 #[derive(Clone, Copy)]
 struct Span {
@@ -353,6 +284,8 @@ struct Span {
 struct Pending {
     cpu_ns: u64,
     run_delay_ns: u64,
+    /// For the rest, it waited for a timer or the outside. Another thread could have woken it.
+    could_be_woken: bool,
 }
 
 impl Pending {
@@ -360,7 +293,14 @@ impl Pending {
         Self {
             cpu_ns: self.cpu_ns.saturating_add(cpu_ns),
             run_delay_ns: self.run_delay_ns.saturating_add(run_delay_ns),
+            ..self
         }
+    }
+
+    /// Before a wake-up of which the flag says that the thread called `nanosleep`. A thread that
+    /// only wakes others also sleeps in this way while there is nothing to do.
+    const fn of_wake(self, event: &Event, slept: Flags, role: ThreadRole) -> Self {
+        Self { could_be_woken: role.only_wakes || !event.flags.contains(slept), ..self }
     }
 }
 
@@ -376,8 +316,9 @@ impl<'a> Graph<'a> {
             files: HashMap::new(),
             known: HashMap::new(),
             held_at: VecDeque::new(),
-            answered: HashMap::new(),
-            ready: VecDeque::new(),
+            arrivals: Arrivals::default(),
+            answers: Answers::default(),
+            ready: Outbox::default(),
             commits: Commits::default(),
             facts: Facts::default(),
         }
@@ -390,6 +331,7 @@ impl<'a> Graph<'a> {
         let key_ns = if has_lane { event.start_ns() } else { event.end_ns };
         self.newest_ns = self.newest_ns.max(event.end_ns);
         self.wait(key_ns, Item::Event(event));
+        self.arrivals.note(&event, self.pushed);
         while self.waiting.len() > MOST_WAITING
             || self.waiting.peek().is_some_and(|Reverse(first)| {
                 first.key_ns.saturating_add(HORIZON_NS) < self.newest_ns
@@ -405,11 +347,12 @@ impl<'a> Graph<'a> {
             self.take_first();
         }
         self.release_held(u64::MAX);
+        self.emitted_ns = u64::MAX;
     }
 
     /// The next node.
     pub(super) fn pop(&mut self) -> Option<Placed> {
-        self.ready.pop_front()
+        self.ready.pop(self.emitted_ns)
     }
 
     fn wait(&mut self, key_ns: u64, item: Item) {
@@ -430,7 +373,12 @@ impl<'a> Graph<'a> {
                     Span { begin_ns: now_ns, end_ns: self.emitted_ns, before: Pending::default() };
                 self.receive(thread, Mark { track: lane, count }, span, None);
             }
-            Item::Event(event) => self.take_event(&event),
+            Item::Event(event) => {
+                if let Some(connection) = self.arrivals.behind(first.number) {
+                    self.wait_for_answer(Track::of(event.thread), connection);
+                }
+                self.take_event(&event);
+            }
         }
     }
 
@@ -444,8 +392,12 @@ impl<'a> Graph<'a> {
             Op::Wake if event.is_dependency() => {
                 let other = Track::of(narrow(event.detail));
                 let idle = std::mem::take(&mut self.thread(other.thread).idle);
-                let before = idle.and(event.length, event.result.cast_unsigned());
-                let wait = Span { before, ..span };
+                let of_other = idle.and(event.length, event.result.cast_unsigned());
+                let role = self.roles.thread(other.thread);
+                let of_other = of_other.of_wake(event, Flags::WOKEN_SLEPT, role);
+                let wait = Span { before: of_other, ..span };
+                let role = self.roles.thread(own.thread);
+                let span = Span { before: before.of_wake(event, Flags::WAKER_SLEPT, role), ..span };
                 let is_bounded = self.roles.thread(own.thread).is_clocked;
                 let at_most_ns = is_bounded.then_some(event.latency_ns);
                 let sync_wait = self.commits.wait(event, &self.roles.files);
@@ -470,6 +422,7 @@ impl<'a> Graph<'a> {
             }
             Op::Request => {
                 self.wait_for_answer(own, connection(event));
+                self.answers.remove(connection(event));
                 let arrived = Span { begin_ns: span.end_ns, ..span };
                 self.place(own, arrived, Step::Request(connection(event)));
                 return;
@@ -477,7 +430,9 @@ impl<'a> Graph<'a> {
             Op::Answer => {
                 let sent = Span { end_ns: span.begin_ns, ..span };
                 self.place(own, sent, Step::Answer(connection(event)));
-                self.answered(own, connection(event), sent.end_ns);
+                self.track(own).count += 1;
+                let by = Mark { track: own, count: self.track(own).count };
+                self.answers.insert(connection(event), Answer { by, sent_ns: sent.end_ns });
                 return;
             }
             _ if is_replayed(event) => {
@@ -531,21 +486,11 @@ impl<'a> Graph<'a> {
         self.place_wait(track, span, Step::Receive { from: sender, count, at_most_ns }, wait);
     }
 
-    fn answered(&mut self, own: Track, connection: usize, sent_ns: u64) {
-        let state = self.track(own);
-        state.count += 1;
-        let by = Mark { track: own, count: state.count };
-        if self.answered.len() == MOST_ANSWERED {
-            self.answered.clear();
-        }
-        self.answered.insert(connection, Answered { by, sent_ns });
-    }
-
-    /// Before a request. Its client, which was not recorded, thinks after the last answer. If another
-    /// thread has sent that while this one was waiting, this one waits for it: its think time begins
-    /// with the answer.
+    /// Before a request, or before the first wake-up that it leads to. Its client, which was not
+    /// recorded, thinks after the last answer. If another thread has sent that while this one was
+    /// waiting, this one waits for it: its think time begins with the answer.
     fn wait_for_answer(&mut self, own: Track, connection: usize) {
-        let Some(Answered { by, sent_ns }) = self.answered.remove(&connection) else { return };
+        let Some(Answer { by, sent_ns }) = self.answers.get(connection) else { return };
         let since_ns = self.end_ns(own);
         let is_clocked = self.roles.clocked == ClockedArrivals::Requests
             || self.roles.thread(own.thread).is_clocked;
@@ -555,6 +500,7 @@ impl<'a> Graph<'a> {
         let is_bounded = self.roles.thread(by.track.thread).is_clocked;
         let at_most_ns = is_bounded.then_some(sent_ns - since_ns);
         let span = Span { begin_ns: since_ns, end_ns: sent_ns, before: Pending::default() };
+        self.answers.remove(connection);
         self.receive(own, by, span, at_most_ns);
     }
 
@@ -676,15 +622,28 @@ impl<'a> Graph<'a> {
             ClockedArrivals::Requests => matches!(step, Step::Request(_)),
             ClockedArrivals::AfterLongGaps => gap_ns > ARRIVAL_NS,
         };
-        let begin = if track.lane == 0 && (is_clocked || is_arrival) {
-            Begin::At { time_ns }
-        } else {
-            Begin::After { gap_ns }
+        let is_at = track.lane == 0 && (is_clocked || is_arrival);
+        let is_pause = !is_at
+            && span.before.could_be_woken
+            && gap_ns > PAUSE_NS.saturating_add(burn_ns.into());
+        let begin = match step {
+            _ if is_at => Begin::At { time_ns },
+            // The signal ends the pause.
+            Step::Receive { at_most_ns: None, .. } if is_pause => {
+                Begin::After { gap_ns: burn_ns.into() }
+            }
+            _ => Begin::After { gap_ns },
         };
         if track.lane == 0 {
             self.commits.note(track.thread, &step, begin_ns, end_ns);
         }
+        if let Some(kept) = self.track(track).kept.take() {
+            self.ready.settle(kept, &step);
+        }
         self.put(track, Held { node: Node { begin, burn_ns, step }, wait, after: None }, end_ns);
+        if step == Step::Send && is_pause {
+            self.track(track).kept = self.ready.keep_last(self.emitted_ns);
+        }
     }
 
     /// Puts a node out, unless it must be seen together with what follows: a write that is perhaps
@@ -781,7 +740,10 @@ pub(super) fn narrow(number: u64) -> Thread {
     Thread::try_from(number).unwrap_or(Thread::MAX)
 }
 
+mod arrivals;
 mod commits;
 mod held;
+mod outbox;
+mod roles;
 #[cfg(test)]
 mod tests;

@@ -304,6 +304,104 @@ fn a_request_waits_for_the_answer_that_another_thread_has_sent() {
     assert_eq!(found[1..], [(after(3_000), Step::Request(3))]);
 }
 
+/// The thread that a request wakes first waits for the answer, and then wakes the others.
+#[test]
+fn the_first_wake_up_on_the_way_to_a_request_waits_for_the_answer() {
+    const POLLER: Thread = 2;
+    let at = |op, thread, end_ns| Event {
+        end_ns,
+        detail: CONNECTIONS + 3,
+        ..Event { thread, ..Event::new(op) }
+    };
+    let woken = |thread, other, end_ns| Event { end_ns, latency_ns: 0, ..wake(0, thread, other) };
+    let io = |thread, end_ns| Event { end_ns, latency_ns: 0, ..event(0, Op::Read, thread) };
+    let of_poller = |between: &[Event]| {
+        let first = [io(POLLER, 1_000), at(Op::Request, 0, 2_000), at(Op::Answer, 0, 9_000)];
+        let events = first.iter().chain(between).copied();
+        let all = nodes(&Roles::default(), events.chain([at(Op::Request, 1, 14_000)])).into_iter();
+        let of_poller = all.filter(|placed| placed.track.thread == POLLER).skip(1);
+        of_poller.map(|placed| (placed.node.begin, placed.node.step)).collect::<Vec<_>>()
+    };
+    let after = |gap_ns| Begin::After { gap_ns };
+    let receive = |count| Step::Receive { from: Track::of(0), count, at_most_ns: None };
+    let waits = [(after(0), receive(1)), (after(4_000), Step::Send)];
+
+    assert_eq!(of_poller(&[woken(POLLER, 1, 13_000)]), waits);
+    // Through another thread.
+    assert_eq!(of_poller(&[woken(POLLER, 3, 13_000), woken(3, 1, 13_500)]), waits);
+    // It has slept since, and was woken by another thread, so it did not poll.
+    let by_other = [(after(0), Step::Receive { from: Track::of(4), count: 1, at_most_ns: None })];
+    let found = of_poller(&[woken(4, POLLER, 12_000), woken(POLLER, 1, 13_000)]);
+    assert_eq!(found[0].1, by_other[0].1);
+    // The wake-up is older than the answer.
+    assert_eq!(of_poller(&[woken(POLLER, 1, 8_000)]), [(after(7_000), Step::Send)]);
+}
+
+/// A thread that pauses until a timer wakes it would also have been woken by the thread that it waits
+/// for next, if that had been faster.
+#[test]
+fn a_signal_ends_a_pause() {
+    const LATER_NS: u64 = 9_000_000;
+    let at = |event: Event, end_ns| Event { end_ns, latency_ns: 0, cpu_ns: 2_000, ..event };
+    let io = |end_ns| at(event(0, Op::Read, 1), end_ns);
+    let wakes = |flags| Event { flags, ..at(wake(0, 1, 2), LATER_NS) };
+    let woken = |flags, end_ns| Event { flags, length: 3_000, ..at(wake(0, 0, 1), end_ns) };
+    let of_second = |only_wakes, events: &[Event]| {
+        let role = ThreadRole { only_wakes, ..Roles::default().thread(0) };
+        let roles = Roles { threads: vec![role; 3], ..Roles::default() };
+        let all = nodes(&roles, events.iter().copied()).into_iter();
+        let nodes = all.filter(|placed| placed.track.thread == 1).skip(1).map(|placed| placed.node);
+        nodes.map(|node| (node.begin, node.step)).collect::<Vec<_>>()
+    };
+    let after = |gap_ns| Begin::After { gap_ns };
+    let receive = |at_most_ns| Step::Receive { from: Track::of(0), count: 1, at_most_ns };
+    let none = Flags::default();
+    let slept = [Flags::WAKER_SLEPT, Flags::WOKEN_SLEPT];
+    let paused_ns = LATER_NS - 1_000;
+
+    // Before it wakes another thread.
+    let events = |flags| [io(1_000), wakes(flags), woken(none, LATER_NS + 50_000)];
+    let expected = [
+        (after(2_000), receive(Some(paused_ns - 2_000))),
+        (after(0), Step::Send),
+        (after(50_000), receive(None)),
+    ];
+    assert_eq!(of_second(false, &events(none)), expected);
+    assert_eq!(of_second(true, &events(slept[0])), expected);
+    let fixed = [(after(paused_ns), Step::Send), (after(50_000), receive(None))];
+    assert_eq!(of_second(false, &events(slept[0])), fixed);
+    // An I/O of its own is what the timer was for.
+    let events = [io(1_000), wakes(none), io(LATER_NS + 1_000), woken(none, LATER_NS + 50_000)];
+    assert_eq!(of_second(false, &events)[0], (after(paused_ns), Step::Send));
+
+    // Before the wait itself.
+    let events = |flags| [io(1_000), woken(flags, LATER_NS)];
+    assert_eq!(of_second(false, &events(none)), [(after(3_000), receive(None))]);
+    assert_eq!(of_second(true, &events(slept[1])), [(after(3_000), receive(None))]);
+    assert_eq!(of_second(false, &events(slept[1])), [(after(paused_ns), receive(None))]);
+}
+
+#[test]
+fn nodes_are_kept_back_for_100_ms_to_see_what_ends_a_pause() {
+    let at = |number: u64, op, thread| Event {
+        end_ns: 10_000_000 * (number + 1),
+        latency_ns: 0,
+        ..event(number, op, thread)
+    };
+    let roles = Roles::default();
+    let mut graph = Graph::new(&roles);
+    graph.push(Event { end_ns: 10_000_000, latency_ns: 0, ..wake(0, 1, 2) });
+    let mut popped = Vec::new();
+    for number in 1..130 {
+        graph.push(at(number, Op::Read, 0));
+        let before = popped.len();
+        popped.extend(std::iter::from_fn(|| graph.pop()));
+        let is_due = number >= 100 + 10 + 1;
+        assert_eq!(popped.len() > before, is_due, "{number}");
+    }
+    assert_eq!(popped[0].node.step, Step::Send);
+}
+
 /// The client thinks until its request arrives, and the time to send the answer passes before the
 /// next node.
 #[test]
@@ -342,7 +440,13 @@ fn a_request_begins_when_it_arrives_and_ends_when_its_answer_is_sent() {
 
 #[test]
 fn who_lives_by_timers_waits_for_nobody_and_is_waited_for_as_long_as_recorded() {
-    let hard = ThreadRole { is_clocked: false, has_work: true, lanes: 0, commits: false };
+    let hard = ThreadRole {
+        is_clocked: false,
+        has_work: true,
+        only_wakes: false,
+        lanes: 0,
+        commits: false,
+    };
     let clocked = ThreadRole { is_clocked: true, ..hard };
     let roles = Roles { threads: vec![hard, clocked], origin_ns: 1000, ..Roles::default() };
     let events = [

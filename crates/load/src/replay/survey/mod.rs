@@ -673,6 +673,7 @@ impl<'a> Pass<'a> {
                 && is_share_above(thread.gap_ns, length_ns, TIMER_GAPS_PERCENT)
                 && !is_share_above(thread.ios, busiest, TIMER_IOS_PERCENT),
             has_work: thread.ios + thread.sends + thread.receives + thread.answers > 0,
+            only_wakes: thread.ios + thread.receives + thread.answers == 0,
             lanes: thread.lanes.min(MOST_LANES),
         };
         roles.threads = self.threads.iter().map(role).collect();
