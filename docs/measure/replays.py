@@ -539,4 +539,5 @@ def main():
     show([row for row in rows if row["program"] in sys.argv[3:]])
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -10,13 +10,13 @@ use iotax_trace::Kept;
 pub enum Error {
     #[error(
         "recording needs {}; run iotax capture as root, or grant it with: \
-         setcap cap_bpf,cap_perfmon+ep $(command -v iotax)", .missing.join(" and ")
+         setcap cap_bpf,cap_perfmon+ep $(command -v iotax); to record your own programs without, \
+         pass --strace", .missing.join(" and ")
     )]
     Rights { missing: Vec<&'static str> },
     #[error(
         "this kernel has no BTF (/sys/kernel/btf/vmlinux is missing); use a kernel built with \
-         CONFIG_DEBUG_INFO_BTF=y, or trace with \
-         strace -f -ttt -T -y -o FILE COMMAND and convert it: iotax capture import FILE -o app.iotx"
+         CONFIG_DEBUG_INFO_BTF=y, or pass --strace, which slows the program down"
     )]
     NoBtf,
     #[error("the kernel rejected the BPF program `{program}`: {why}")]
@@ -66,6 +66,14 @@ pub enum Error {
         "cannot write {}: {source}; {}", path.display(), saved(*kept)
     )]
     Cut { path: PathBuf, source: io::Error, kept: Kept },
+    #[error(
+        "--strace needs the program strace, which is not installed; install the package strace"
+    )]
+    NoStrace,
+    #[error("strace cannot trace the program: {why}")]
+    Strace { why: String },
+    #[error("cannot use what strace prints: {0}")]
+    Import(iotax_trace::import::ImportError),
     #[error("cannot read events from the BPF programs: {0}")]
     Ring(io::Error),
 }

@@ -20,11 +20,13 @@
 //! | `groups` | control groups and systemd units |
 //! | `containers` | containers, found by their IDs |
 //! | `sink` | writes the trace to a file, or holds it in memory |
+//! | `by_strace` | records with strace instead, without BPF |
 //! | `recorder` | attaches, records and ends a recording |
 //! | `session` | the recording loop |
 //! | `overhead` | the CPU time that recording takes |
 
 mod btf;
+mod by_strace;
 mod calls;
 mod containers;
 mod error;
@@ -42,6 +44,7 @@ mod sink;
 mod start_state;
 mod translate;
 
+pub use by_strace::record_with_strace;
 pub use containers::find_container;
 pub use error::Error;
 pub use groups::find_unit;

@@ -28,6 +28,10 @@ pub enum Subject {
 }
 
 impl Subject {
+    pub(crate) fn command(&self) -> Option<&[OsString]> {
+        if let Self::Command(command) = self { Some(command) } else { None }
+    }
+
     /// The processes that exist before the recording begins.
     pub(crate) fn processes(&self) -> Result<Vec<u32>, Error> {
         let roots = match self {

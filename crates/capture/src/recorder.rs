@@ -29,6 +29,29 @@ pub struct Limits {
     pub overhead: f64,
 }
 
+impl Limits {
+    /// Why the recording must end now.
+    pub(crate) fn reached(
+        &self,
+        progress: &Progress,
+        most_bytes: u64,
+        stop: &AtomicBool,
+    ) -> Option<EndReason> {
+        let is_costly = progress.elapsed > WINDOW && progress.overhead > self.overhead;
+        if stop.load(Ordering::Relaxed) {
+            Some(EndReason::Stopped)
+        } else if self.time.is_some_and(|time| progress.elapsed >= time) {
+            Some(EndReason::Time)
+        } else if progress.bytes >= most_bytes.min(self.bytes) {
+            Some(EndReason::Size)
+        } else if is_costly {
+            Some(EndReason::Overhead)
+        } else {
+            None
+        }
+    }
+}
+
 /// What to record, and where to.
 #[derive(Debug)]
 pub struct Request<'a> {
@@ -181,7 +204,6 @@ impl Watch<'_> {
         is_held: bool,
         probes: &Probes,
     ) -> Result<Option<EndReason>, Error> {
-        let most_bytes = self.limits.bytes.min(if is_held { HELD_BYTES } else { u64::MAX });
         if let Some(child) = &mut self.child {
             let status = child.try_wait().map_err(Error::Ring)?;
             if let Some(status) = status {
@@ -191,17 +213,7 @@ impl Watch<'_> {
             // Children and later members of a group count as well.
             return Ok(Some(EndReason::Gone));
         }
-        let is_costly = progress.elapsed > WINDOW && progress.overhead > self.limits.overhead;
-        Ok(if self.stop.load(Ordering::Relaxed) {
-            Some(EndReason::Stopped)
-        } else if self.limits.time.is_some_and(|time| progress.elapsed >= time) {
-            Some(EndReason::Time)
-        } else if progress.bytes >= most_bytes {
-            Some(EndReason::Size)
-        } else if is_costly {
-            Some(EndReason::Overhead)
-        } else {
-            None
-        })
+        let most_bytes = if is_held { HELD_BYTES } else { u64::MAX };
+        Ok(self.limits.reached(progress, most_bytes, self.stop))
     }
 }

@@ -292,7 +292,7 @@ pub(crate) struct Finished {
     pub failure: Option<Error>,
 }
 
-fn online_cpus() -> u32 {
+pub(crate) fn online_cpus() -> u32 {
     let cpus = aya::util::online_cpus().map_or(1, |cpus| cpus.len());
     u32::try_from(cpus).unwrap_or(1).max(1)
 }

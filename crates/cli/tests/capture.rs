@@ -7,6 +7,7 @@ mod support;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -97,6 +98,52 @@ fn what_a_recording_holds_is_not_what_the_program_wrote() {
     let bytes = fs::read(desk.path().join("app.iotx")).unwrap();
     let canary = b"canary";
     assert!(!bytes.windows(canary.len()).any(|window| window == canary));
+}
+
+#[test]
+fn strace_records_a_command_without_its_names_and_contents() {
+    if !needs_program("strace") {
+        return;
+    }
+    let desk = Desk::new();
+    fs::write(desk.path().join("canary-in"), "canary".repeat(20_000)).unwrap();
+    let dd =
+        ["dd", "if=canary-in", "of=canary-out", "bs=4k", "count=20", "conv=fsync", "status=none"];
+    let said = desk.run(&[&["capture", "--strace", "-o", "app.iotx", "--"][..], &dd].concat());
+    assert_eq!(said.code, 0, "{said}");
+    let shown = json(&desk, &["capture", "show", "app.iotx"]);
+    assert_eq!(shown["head"]["source"], "strace");
+    assert_eq!(operation(&shown, "write")["count"], 20);
+    assert_eq!(operation(&shown, "write")["bytes"], 20 * 4096);
+    assert_eq!(operation(&shown, "fsync")["count"], 1);
+    let bytes = fs::read(desk.path().join("app.iotx")).unwrap();
+    assert!(!bytes.windows(6).any(|window| window == b"canary"));
+
+    let said = desk.run(&["capture", "--strace", "-o", "none.iotx", "--", "no-such-program"]);
+    assert!(said.code != 0 && said.err.contains("cannot start no-such-program"), "{said}");
+    let said = desk.run(&["capture", "--strace", "-o", "none.iotx", "--pid", "4194304"]);
+    assert!(said.code == 2 && said.err.contains("there is no process 4194304"), "{said}");
+    assert!(!desk.path().join("none.iotx").exists());
+}
+
+#[test]
+fn strace_leaves_a_running_program_alone_at_the_end() {
+    if !needs_program("strace") {
+        return;
+    }
+    let desk = Desk::new();
+    let script = "while sleep 0.02; do echo x >>log; done";
+    let shell = Command::new("sh").args(["-c", script]).current_dir(desk.path()).spawn();
+    let mut shell = shell.unwrap();
+    let pid = shell.id().to_string();
+    let said = desk.run(&["capture", "--strace", "-o", "app.iotx", "--pid", &pid, "--for", "1s"]);
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    shell.kill().unwrap();
+    shell.wait().unwrap();
+    assert_eq!(said.code, 0, "{said}");
+    assert!(status.contains("TracerPid:\t0\n"), "{status}");
+    let shown = json(&desk, &["capture", "show", "app.iotx"]);
+    assert!(operation(&shown, "write")["count"].as_u64().unwrap() > 1, "{shown:#}");
 }
 
 #[test]

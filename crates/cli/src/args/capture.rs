@@ -19,7 +19,8 @@ Examples:
       (writes app.iotx.html, with charts)
 
 A recording contains no file contents and no file names. Recording needs
-root, or CAP_BPF and CAP_PERFMON.")]
+root, or CAP_BPF and CAP_PERFMON; with --strace, only the right to trace the
+program.")]
 pub(crate) struct CaptureArgs {
     #[command(subcommand)]
     pub action: Option<CaptureCommand>,
@@ -62,8 +63,13 @@ pub(crate) struct CaptureRecordArgs {
     #[arg(long, value_name = "SIZE", default_value = "1G")]
     pub max_size: String,
     /// Stop recording if iotax uses more than this share of the machine's CPU time in any 2 s
-    #[arg(long, value_name = "PERCENT", default_value = "3%")]
-    pub max_overhead: String,
+    /// [default: 3%; with --strace: no limit]
+    #[arg(long, value_name = "PERCENT")]
+    pub max_overhead: Option<String>,
+    /// Record with strace instead of BPF. Needs no rights to record your own programs, but slows them
+    /// down, and does not see which thread waits for which
+    #[arg(long, conflicts_with_all = ["cgroup", "unit", "container", "to_client"])]
+    pub strace: bool,
     /// Print only the main findings
     #[arg(short, long)]
     pub quiet: bool,

@@ -9,6 +9,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use iotax_capture::{
     Limits, Progress, Recorded, Recorder, Request, Subject, find_container, find_unit,
+    record_with_strace,
 };
 use iotax_experiment::units::{parse_bytes, parse_duration, parse_share};
 use iotax_report::{self as report, ShownRecording};
@@ -30,6 +31,8 @@ use crate::publish::{Extent, in_text};
 use crate::resolve::option;
 use crate::session::stop_flag;
 
+/// Of `--max-overhead`, unless strace records.
+const USUAL_OVERHEAD: &str = "3%";
 const PROGRAM: &str = concat!("iotax ", env!("CARGO_PKG_VERSION"));
 
 /// `iotax capture`
@@ -46,7 +49,7 @@ fn record(args: &CaptureRecordArgs) -> Result<Exit> {
     if args.to_client {
         return captured_for_client::serve(args);
     }
-    let limits = limits(args.time.as_deref(), &args.max_size, &args.max_overhead)?;
+    let limits = args.limits()?;
     let output = args.out.clone().unwrap_or_else(default_file);
     let stop = stop_flag()?;
     let line = RecordingLine::new(limits.time);
@@ -77,8 +80,11 @@ pub(crate) fn recorded(
     tell: &mut dyn FnMut(&Progress),
 ) -> Result<Recorded> {
     let subject = subject(args)?;
-    let recorder = Recorder::attach()?;
     let request = Request { subject: &subject, output, head: head(), limits };
+    if args.strace {
+        return Ok(record_with_strace(request, stop, tell)?);
+    }
+    let recorder = Recorder::attach()?;
     Ok(recorder.record(request, stop, tell)?)
 }
 
@@ -130,14 +136,25 @@ fn subject(args: &CaptureRecordArgs) -> Result<Subject> {
     })
 }
 
+impl CaptureRecordArgs {
+    pub(crate) fn limits(&self) -> Result<Limits> {
+        let usual = if self.strace { None } else { Some(USUAL_OVERHEAD) };
+        limits(self.time.as_deref(), &self.max_size, self.max_overhead.as_deref().or(usual))
+    }
+}
+
 /// The values of `--for`, `--max-size` and `--max-overhead`.
-pub(crate) fn limits(time: Option<&str>, max_size: &str, max_overhead: &str) -> Result<Limits> {
+pub(crate) fn limits(
+    time: Option<&str>,
+    max_size: &str,
+    max_overhead: Option<&str>,
+) -> Result<Limits> {
     let time_ns = option("--for", time, parse_duration)?;
     if time_ns == Some(0) {
         return Err(usage("option --for: the time must be longer than 0"));
     }
     let bytes = option("--max-size", Some(max_size), parse_bytes)?;
-    let overhead = option("--max-overhead", Some(max_overhead), parse_share)?;
+    let overhead = option("--max-overhead", max_overhead, parse_share)?;
     Ok(Limits {
         time: time_ns.map(Duration::from_nanos),
         bytes: bytes.unwrap_or(u64::MAX),

@@ -9,7 +9,7 @@ use std::thread;
 use iotax_capture::Progress;
 use iotax_run::agent::{RecordingFailed, RecordingProgress, serve_recording};
 
-use super::capture::{limits, recorded};
+use super::capture::recorded;
 use crate::args::CaptureRecordArgs;
 use crate::exit::{self, Context as _, Exit, Failure, Result, printable, usage};
 use crate::session::stop_flag;
@@ -53,7 +53,7 @@ fn record(
     stop: &AtomicBool,
     tell: &mut dyn FnMut(&RecordingProgress),
 ) -> Result<File> {
-    let limits = limits(args.time.as_deref(), &args.max_size, &args.max_overhead)?;
+    let limits = args.limits()?;
     let output = args.out.clone().unwrap_or_default();
     let mut tell = |now: &Progress| {
         let Progress { elapsed, events, lost, bytes, overhead, whole_overhead } = *now;

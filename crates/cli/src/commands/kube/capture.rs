@@ -15,7 +15,7 @@ use crate::session::stop_flag;
 
 /// `iotax kube capture`
 pub(super) fn capture(args: &KubeCaptureArgs) -> Result<Exit> {
-    let limits = limits(args.time.as_deref(), &args.max_size, &args.max_overhead)?;
+    let limits = limits(args.time.as_deref(), &args.max_size, Some(&args.max_overhead))?;
     let options = of_recorder(args)?;
     let mut words = vec![
         format!("--max-size={}", args.max_size),

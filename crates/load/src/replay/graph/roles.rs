@@ -6,6 +6,7 @@ use super::{MOST_LANES, is_replayed, names};
 
 /// How a thread is replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(in crate::replay) struct ThreadRole {
     /// The thread is timer-driven: its nodes start at recorded times, and it waits for no other
     /// thread.

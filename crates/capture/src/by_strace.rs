@@ -1,0 +1,224 @@
+//! Records without BPF: strace traces the program, and its output is imported as it comes.
+
+use std::fs::{self, File};
+use std::io::{self, PipeReader, PipeWriter, Read};
+use std::os::fd::AsRawFd as _;
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use iotax_trace::import::{self, ImportError, Imported};
+use iotax_trace::{EndReason, Head};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::error::Error;
+use crate::overhead::Overhead;
+use crate::processes::{is_running, start};
+use crate::recorder::{Limits, Progress, Recorded, Request};
+use crate::session::online_cpus;
+use crate::sink::Sink;
+
+const GLANCE: Duration = Duration::from_millis(50);
+/// How often progress is reported.
+const TELL: Duration = Duration::from_millis(500);
+const ATTACH: Duration = Duration::from_secs(10);
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// The calls that the import uses, and others of these classes. `-s 0` leaves out file contents.
+const OPTIONS: &[&str] =
+    &["-f", "-ttt", "-T", "-y", "-q", "-s", "0", "-e", "trace=%desc,%file,%process,msync,madvise"];
+
+/// Records with strace. It slows the program down, but needs no rights to trace the user's own
+/// programs. The names of files that it reports stay in memory.
+pub fn record_with_strace(
+    request: Request<'_>,
+    stop: &AtomicBool,
+    tell: &mut dyn FnMut(&Progress),
+) -> Result<Recorded, Error> {
+    let Request { subject, output, head, limits } = request;
+    let processes = subject.processes()?;
+    let mut tracer = Tracer::new(output, &head)?;
+    let child = match subject.command() {
+        Some(command) => start(command, |pid| tracer.attach(&[pid])).map(Some),
+        None => tracer.attach(&processes).map(|()| None),
+    };
+    let followed = child.and_then(|mut child| {
+        let reason = tracer.follow(&processes, child.as_mut(), limits, stop, tell)?;
+        Ok((child.filter(|_| !matches!(reason, EndReason::Command { .. })), reason))
+    });
+    let last = tracer.progress();
+    let has_ended = matches!(&followed, Ok((_, EndReason::Command { .. } | EndReason::Gone)));
+    let finished = tracer.finish(has_ended);
+    let (child, reason) = followed.inspect_err(|_| drop(fs::remove_file(output)))?;
+    finished.inspect_err(|_| drop(fs::remove_file(output)))?;
+    let path = output.to_owned();
+    Ok(Recorded { path, reason: Some(reason), last, was_held: false, child, failure: None })
+}
+
+/// strace, and the import of what it says.
+struct Tracer {
+    output: File,
+    began: Instant,
+    lines: Arc<AtomicU64>,
+    /// Where strace writes.
+    pipe: PipeWriter,
+    strace: Option<Child>,
+    import: JoinHandle<Result<Imported, ImportError>>,
+    overhead: Overhead,
+}
+
+impl Tracer {
+    fn new(path: &Path, head: &Head) -> Result<Self, Error> {
+        let sink = Sink::create(path)?;
+        let failed = |source| Error::File { act: "read", path: path.to_owned(), source };
+        let output = File::open(path).map_err(failed)?;
+        let (reader, pipe) = io::pipe().map_err(Error::Ring)?;
+        let lines = Arc::<AtomicU64>::default();
+        let counted = Counted { from: reader, lines: Arc::clone(&lines) };
+        let options =
+            import::Options { format: Some(import::Format::Strace), program: head.program.clone() };
+        let import = thread::spawn(move || import::import(vec![counted], sink, &options));
+        let overhead = Overhead::new(online_cpus());
+        Ok(Self { output, began: Instant::now(), lines, pipe, strace: None, import, overhead })
+    }
+
+    /// Returns when the first of the processes is traced.
+    fn attach(&mut self, processes: &[u32]) -> Result<(), Error> {
+        // strace opens the pipe by this name, so the program does not inherit it.
+        let pipe = format!("/proc/{}/fd/{}", std::process::id(), self.pipe.as_raw_fd());
+        let mut command = Command::new("strace");
+        command.args(OPTIONS).arg("-o").arg(pipe);
+        command.args(processes.iter().map(|pid| format!("-p{pid}")));
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let strace = command.spawn().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Error::NoStrace,
+            _ => Error::Strace { why: error.to_string() },
+        })?;
+        let strace = self.strace.insert(strace);
+        let began = Instant::now();
+        while !processes.iter().any(|pid| is_traced(*pid)) {
+            let has_failed = strace.try_wait().map_err(Error::Ring)?.is_some();
+            if has_failed || began.elapsed() > ATTACH {
+                let _ = strace.kill();
+                return Err(Error::Strace { why: said(strace.stderr.take()) });
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        // strace would stop at a full pipe.
+        let stderr = strace.stderr.take();
+        thread::spawn(move || said(stderr));
+        Ok(())
+    }
+
+    fn follow(
+        &mut self,
+        processes: &[u32],
+        mut child: Option<&mut Child>,
+        limits: Limits,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(&Progress),
+    ) -> Result<EndReason, Error> {
+        let mut told = Instant::now();
+        loop {
+            thread::sleep(GLANCE);
+            if told.elapsed() >= TELL {
+                told = Instant::now();
+                self.overhead.sample(self.began.elapsed(), self.cpu_ns());
+                tell(&self.progress());
+            }
+            let progress = self.progress();
+            if let Some(child) = &mut child {
+                if let Some(status) = child.try_wait().map_err(Error::Ring)? {
+                    return Ok(EndReason::Command { code: status.code() });
+                }
+            } else if !processes.iter().any(|pid| is_running(*pid)) {
+                return Ok(EndReason::Gone);
+            }
+            if let Some(reason) = limits.reached(&progress, u64::MAX, stop) {
+                return Ok(reason);
+            }
+            if self.import.is_finished() {
+                return Ok(EndReason::Stopped);
+            }
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            elapsed: self.began.elapsed(),
+            events: self.lines.load(Ordering::Relaxed),
+            lost: 0,
+            bytes: self.output.metadata().map_or(0, |facts| facts.len()),
+            overhead: self.overhead.recent(),
+            whole_overhead: self.overhead.whole(),
+        }
+    }
+
+    /// The CPU time of strace.
+    fn cpu_ns(&self) -> u64 {
+        let pid = self.strace.as_ref().map(Child::id);
+        let stat = pid.and_then(|pid| fs::read_to_string(format!("/proc/{pid}/stat")).ok());
+        let stat = stat.unwrap_or_default();
+        let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
+        let ticks: u64 =
+            fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+        ticks * 1_000_000_000 / rustix::param::clock_ticks_per_second()
+    }
+
+    /// Detaches strace, and waits until all it said is imported. If the program has ended, strace
+    /// ends, too, unless it follows others that the program has started.
+    fn finish(self, has_ended: bool) -> Result<(), Error> {
+        if let Some(mut strace) = self.strace {
+            let began = Instant::now();
+            while has_ended && began.elapsed() < LAST_WORDS {
+                if strace.try_wait().map_err(Error::Ring)?.is_some() {
+                    break;
+                }
+                thread::sleep(GLANCE);
+            }
+            // If it has exited, there is nothing to detach.
+            let _ = kill_process(Pid::from_child(&strace), Signal::INT);
+            strace.wait().map_err(Error::Ring)?;
+        }
+        drop(self.pipe);
+        let seconds = self.began.elapsed().as_secs();
+        match self.import.join().expect("importing does not panic") {
+            Ok(imported) if imported.events > 0 => Ok(()),
+            Ok(_) | Err(ImportError::UnknownFormat) => Err(Error::Nothing { seconds }),
+            Err(error) => Err(Error::Import(error)),
+        }
+    }
+}
+
+fn is_traced(pid: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:"));
+    tracer.is_some_and(|tracer| tracer.trim() != "0")
+}
+
+/// The first message of strace.
+fn said(stderr: Option<ChildStderr>) -> String {
+    let mut text = String::new();
+    if let Some(mut stderr) = stderr {
+        let _ = stderr.read_to_string(&mut text);
+    }
+    let first = text.lines().next().unwrap_or("strace did not attach");
+    first.trim_start_matches("strace: ").to_owned()
+}
+
+/// Counts the lines that are read.
+struct Counted {
+    from: PipeReader,
+    lines: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.from.read(buffer)?;
+        let lines = buffer[..length].split(|byte| *byte == b'\n').count() - 1;
+        self.lines.fetch_add(lines as u64, Ordering::Relaxed);
+        Ok(length)
+    }
+}
