@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """What recording costs.
 
-  capture-cost.py PLACE PAIRS [PROGRAM...]    PROGRAM: load, pgbench, etcd, rocksdb-8 [all]; as root
+  capture-cost.py PLACE PAIRS [PROGRAM...]    PAIRS: 2 to 20; PROGRAM: load, pgbench, etcd, rocksdb-8 [all]; as root
 
-load: `iotax compare` reads 4 KiB from the page cache at 100,000 IOPS, and records itself in every other
-trial. The others: each program runs PAIRS times without and PAIRS times with a recorder, in the order off,
-on, on, off, on a simulated disk that adds 250 us. Prints the speed with the recorder relative to the one
-without, and its 95 % interval (t interval of the logarithms).
+load: `iotax compare` reads 4 KiB from the page cache as fast as it can, and is recorded in every other trial.
+The other programs run PAIRS times without and PAIRS times with a recorder, in the order off, on, on, off, on a
+simulated disk that adds 250 us. Prints for each the speed with the recorder relative to the one without, and
+its 95 % interval (t interval of the logarithms); the overhead that the recorder measures; the number of
+events, and of those that were lost; and the bytes per event.
 """
 import json
 import math
@@ -21,15 +22,16 @@ import sys
 import replays
 from measured import told
 
-# 97.5 % quantiles of the t distribution, by degrees of freedom.
-T = {2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 7: 2.365, 9: 2.262, 11: 2.201, 15: 2.131, 19: 2.093}
+# 97.5 % quantiles of the t distribution with 1, 2, ... degrees of freedom.
+T = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+     2.110, 2.101, 2.093]
 
 
 class Recorder:
     """Records until the program's load is over."""
     def __init__(self, record, pid):
-        self.process = subprocess.Popen(["iotax", "capture", "-q", "--max-overhead", "100%", "--pid", pid, "-o", record],
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        command = ["iotax", "capture", "-q", "--max-overhead", "100%", "--pid", pid, "-o", record]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def wait(self):
         self.process.send_signal(signal.SIGINT)
@@ -63,7 +65,7 @@ def of_program(name, pairs):
             os.remove("cost.iotx")
     finally:
         disk.down()
-    mean, half = statistics.mean(logs), T[pairs - 1] * statistics.stdev(logs) / math.sqrt(pairs)
+    mean, half = statistics.mean(logs), T[pairs - 2] * statistics.stdev(logs) / math.sqrt(pairs)
     ratio = [math.exp(mean + by) for by in (0, -half, half)]
     events, lost = (sum(one[key] for one in ends) for key in ("events", "lost"))
     share = statistics.mean(one["overhead"] for one in ends)
@@ -107,7 +109,10 @@ def main():
     if os.path.exists("cost.iotx"):
         os.remove("cost.iotx")
     for name in sys.argv[3:] or ["load", "pgbench", "etcd", "rocksdb-8"]:
-        (of_load if name == "load" else lambda pairs, name=name: of_program(name, pairs))(int(sys.argv[2]))
+        if name == "load":
+            of_load(int(sys.argv[2]))
+        else:
+            of_program(name, int(sys.argv[2]))
 
 
 main()

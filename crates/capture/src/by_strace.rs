@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use iotax_trace::import::{self, ImportError, Imported};
-use iotax_trace::{EndReason, Head};
+use iotax_trace::{EndReason, Head, keep_whole_blocks};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::error::Error;
@@ -50,11 +50,11 @@ pub fn record_with_strace(
     });
     let last = tracer.progress();
     let has_ended = matches!(&followed, Ok((_, EndReason::Command { .. } | EndReason::Gone)));
-    let finished = tracer.finish(has_ended);
-    let (child, reason) = followed.inspect_err(|_| drop(fs::remove_file(output)))?;
-    finished.inspect_err(|_| drop(fs::remove_file(output)))?;
-    let path = output.to_owned();
-    Ok(Recorded { path, reason: Some(reason), last, was_held: false, child, failure: None })
+    let finished = tracer.finish(output, has_ended);
+    let finished = followed.and_then(|followed| Ok((followed, finished?)));
+    let ((child, reason), failure) = finished.inspect_err(|_| drop(fs::remove_file(output)))?;
+    let reason = failure.is_none().then_some(reason);
+    Ok(Recorded { path: output.to_owned(), reason, last, was_held: false, child, failure })
 }
 
 /// strace, and the import of what it says.
@@ -73,7 +73,7 @@ impl Tracer {
     fn new(path: &Path, head: &Head) -> Result<Self, Error> {
         let sink = Sink::create(path)?;
         let failed = |source| Error::File { act: "read", path: path.to_owned(), source };
-        let output = File::open(path).map_err(failed)?;
+        let output = File::options().read(true).write(true).open(path).map_err(failed)?;
         let (reader, pipe) = io::pipe().map_err(Error::Ring)?;
         let lines = Arc::<AtomicU64>::default();
         let counted = Counted { from: reader, lines: Arc::clone(&lines) };
@@ -139,7 +139,8 @@ impl Tracer {
             if let Some(reason) = limits.reached(&progress, u64::MAX, stop) {
                 return Ok(reason);
             }
-            if self.import.is_finished() {
+            let strace = self.strace.as_mut().map_or(Ok(None), Child::try_wait);
+            if self.import.is_finished() || strace.map_err(Error::Ring)?.is_some() {
                 return Ok(EndReason::Stopped);
             }
         }
@@ -169,25 +170,32 @@ impl Tracer {
 
     /// Detaches strace, and waits until all it said is imported. If the program has ended, strace
     /// ends, too, unless it follows others that the program has started.
-    fn finish(self, has_ended: bool) -> Result<(), Error> {
+    ///
+    /// If not all of it could be written, keeps what could, and returns why.
+    fn finish(self, path: &Path, has_ended: bool) -> Result<Option<Error>, Error> {
         if let Some(mut strace) = self.strace {
             let began = Instant::now();
-            while has_ended && began.elapsed() < LAST_WORDS {
-                if strace.try_wait().map_err(Error::Ring)?.is_some() {
-                    break;
+            while strace.try_wait().map_err(Error::Ring)?.is_none() {
+                if !has_ended || began.elapsed() > LAST_WORDS {
+                    let _ = kill_process(Pid::from_child(&strace), Signal::INT);
+                    strace.wait().map_err(Error::Ring)?;
+                } else {
+                    thread::sleep(GLANCE);
                 }
-                thread::sleep(GLANCE);
             }
-            // If it has exited, there is nothing to detach.
-            let _ = kill_process(Pid::from_child(&strace), Signal::INT);
-            strace.wait().map_err(Error::Ring)?;
         }
         drop(self.pipe);
         let seconds = self.began.elapsed().as_secs();
         match self.import.join().expect("importing does not panic") {
-            Ok(imported) if imported.events > 0 => Ok(()),
+            Ok(imported) if imported.events > 0 => Ok(None),
             Ok(_) | Err(ImportError::UnknownFormat) => Err(Error::Nothing { seconds }),
-            Err(error) => Err(Error::Import(error)),
+            Err(error) => match keep_whole_blocks(&self.output) {
+                Ok(kept) if kept.events > 0 => {
+                    let (path, source) = (path.to_owned(), io::Error::other(error));
+                    Ok(Some(Error::Cut { path, source, kept }))
+                }
+                _ => Err(Error::Import(error)),
+            },
         }
     }
 }

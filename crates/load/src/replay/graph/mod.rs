@@ -6,7 +6,8 @@
 //! Nodes come out in one total order. A node depends only on nodes before it: on those of its own
 //! track, and, if it is a receive, on one signal of another track. This holds for any order of
 //! events, because each signal is emitted before the receives that wait for it. A reader that reads
-//! ahead by a bounded number of nodes therefore cannot stop the replay: see `feed`.
+//! ahead by a bounded number of nodes therefore cannot stop the replay: see `feed`. Only a wait that
+//! ends a pause may be for a later signal. It ends without the signal when the pause is over.
 //!
 //! # Signals
 //!
@@ -374,7 +375,9 @@ impl<'a> Graph<'a> {
                 self.receive(thread, Mark { track: lane, count }, span, None);
             }
             Item::Event(event) => {
-                if let Some(connection) = self.arrivals.behind(first.number) {
+                if event.op == Op::Wake
+                    && let Some(connection) = self.arrivals.behind(first.number)
+                {
                     self.wait_for_answer(Track::of(event.thread), connection);
                 }
                 self.take_event(&event);
@@ -629,7 +632,7 @@ impl<'a> Graph<'a> {
         let begin = match step {
             _ if is_at => Begin::At { time_ns },
             // The signal ends the pause.
-            Step::Receive { at_most_ns: None, .. } if is_pause => {
+            Step::Receive { at_most_ns: None, .. } if is_pause && wait.is_none() => {
                 Begin::After { gap_ns: burn_ns.into() }
             }
             _ => Begin::After { gap_ns },
