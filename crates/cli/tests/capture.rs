@@ -119,6 +119,11 @@ fn strace_records_a_command_without_its_names_and_contents() {
     let bytes = fs::read(desk.path().join("app.iotx")).unwrap();
     assert!(!bytes.windows(6).any(|window| window == b"canary"));
 
+    let said = desk.run(&["capture", "export", "app.iotx", "-o", "app.parquet"]);
+    let rows = format!("app.parquet: {} rows, one for each event", shown["summary"]["events"]);
+    assert!(said.code == 0 && said.out.contains(&rows), "{said}");
+    assert!(fs::read(desk.path().join("app.parquet")).unwrap().ends_with(b"PAR1"));
+
     let said = desk.run(&["capture", "--strace", "-o", "none.iotx", "--", "no-such-program"]);
     assert!(said.code != 0 && said.err.contains("cannot start no-such-program"), "{said}");
     let said = desk.run(&["capture", "--strace", "-o", "none.iotx", "--pid", "4194304"]);

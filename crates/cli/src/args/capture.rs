@@ -34,7 +34,7 @@ pub(crate) enum CaptureCommand {
     Show(CaptureShowArgs),
     /// Convert a trace of strace, blktrace, fio, Alibaba or Tencent into a recording
     Import(CaptureImportArgs),
-    /// Write a recording as an I/O log for fio (3.31 or later)
+    /// Write a recording as an I/O log for fio (3.31 or later), or as a Parquet table
     Export(CaptureExportArgs),
 }
 
@@ -123,13 +123,16 @@ pub(crate) struct CaptureImportArgs {
 /// `iotax capture export`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example:
+Examples:
   iotax capture export app.iotx -o app.iolog
-  fio --name=app --directory=/mnt/data --read_iolog=app.iolog")]
+  fio --name=app --directory=/mnt/data --read_iolog=app.iolog
+  iotax capture export app.iotx -o app.parquet
+  duckdb -c \"SELECT op, count(*) FROM 'app.parquet' GROUP BY op\"")]
 pub(crate) struct CaptureExportArgs {
     /// Recording to export
     pub file: PathBuf,
-    /// File to create
+    /// File to create. A name that ends in .parquet gets a table with a row for each event, any other
+    /// name an I/O log for fio
     #[arg(short, long, value_name = "FILE")]
     pub out: PathBuf,
 }

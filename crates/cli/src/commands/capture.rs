@@ -13,7 +13,7 @@ use iotax_capture::{
 };
 use iotax_experiment::units::{parse_bytes, parse_duration, parse_share};
 use iotax_report::{self as report, ShownRecording};
-use iotax_trace::export::fio_log;
+use iotax_trace::export::{fio_log, parquet};
 use iotax_trace::import;
 use iotax_trace::profile::{Profile, Summary};
 use iotax_trace::{End, Head, Reader, Source, VERSION};
@@ -203,11 +203,18 @@ fn import(args: &CaptureImportArgs) -> Result<Exit> {
 fn export(args: &CaptureExportArgs) -> Result<Exit> {
     let context = || format!("cannot export {}", args.file.display());
     let mut reader = Reader::new(open(&args.file)?).with_context(context)?;
+    let to = args.out.display().to_string();
+    if args.out.extension().is_some_and(|extension| extension == "parquet") {
+        let write = |output| parquet::export(&mut reader, output).with_context(context);
+        let rows = created(&args.out, write)?;
+        output::say(&words::exported_table(rows, &to))?;
+        return Ok(Exit::Done);
+    }
     let options = fio_log::Options { version: fio_log::Version::Three, thread: None };
     let exported = created(&args.out, |output| {
         fio_log::export(&mut reader, output, options).with_context(context)
     })?;
-    output::say(&words::exported(&exported, &args.out.display().to_string()))?;
+    output::say(&words::exported(&exported, &to))?;
     Ok(Exit::Done)
 }
 

@@ -1,3 +1,4 @@
 //! Exports traces to other formats.
 
 pub mod fio_log;
+pub mod parquet;

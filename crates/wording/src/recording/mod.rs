@@ -368,6 +368,11 @@ pub fn not_shown_by_fio(exported: &Exported, copies: u32) -> Vec<String> {
     lines
 }
 
+/// `app.parquet: 1,234 rows`
+pub fn exported_table(rows: u64, path: &str) -> String {
+    format!("{path}: {}, one for each event; times are in nanoseconds\n", count(rows, "row"))
+}
+
 /// What was exported, and what was left out.
 pub fn exported(exported: &Exported, path: &str) -> String {
     let mut text = format!(
