@@ -9,25 +9,22 @@ use std::collections::{HashMap, VecDeque};
 
 use iotax_trace::{Event, Op, Thread, connection};
 
-use super::{Mark, narrow};
+use super::narrow;
 
-/// Connections whose last answer is remembered; after one more, all are forgotten.
-const MOST_ANSWERED: usize = 1 << 16;
-/// Wake-ups that are remembered.
-const MOST_WAKES: usize = 1 << 16;
 /// Longest chain of wake-ups from the arrival of a request to the thread that reads it.
 const MOST_HOPS: usize = 16;
 
-/// The first wake-up of the chain behind each request, found when the request enters the buffer,
-/// before the wake-up leaves it.
+/// The first wake-up of the chain behind each request. It is found when the request enters the buffer
+/// of events, and needed when the wake-up leaves it.
 #[derive(Default)]
 pub(super) struct Arrivals {
     /// By connection: when its last answer was sent, until the next request.
     answered_ns: HashMap<usize, u64>,
+    /// The wake-ups in the buffer, and what is between them.
     wakes: VecDeque<Wake>,
-    /// Wake-ups that are no longer remembered.
-    forgotten: usize,
-    last_of_thread: HashMap<Thread, usize>,
+    /// Wake-ups before these.
+    forgotten: u64,
+    last_of_thread: HashMap<Thread, u64>,
 }
 
 struct Wake {
@@ -35,30 +32,25 @@ struct Wake {
     number: u64,
     end_ns: u64,
     /// The last wake-up of the thread that wakes.
-    cause: Option<usize>,
-    /// The connection of the first request that it led to.
-    connection: Option<usize>,
+    cause: Option<u64>,
+    /// The connection of the first request that it led to, below [`iotax_trace::CONNECTIONS`].
+    connection: Option<u16>,
+    has_left: bool,
 }
 
 impl Arrivals {
-    /// The next event to be buffered, and its number.
+    /// An event enters the buffer under this number.
     pub(super) fn note(&mut self, event: &Event, number: u64) {
         match event.op {
             Op::Wake if event.is_dependency() => {
                 let cause = self.last_of_thread.get(&event.thread).copied();
-                let wake = Wake { number, end_ns: event.end_ns, cause, connection: None };
-                if self.wakes.len() == MOST_WAKES {
-                    self.wakes.pop_front();
-                    self.forgotten += 1;
-                }
+                let at = self.forgotten + self.wakes.len() as u64;
+                let end_ns = event.end_ns;
+                let wake = Wake { number, end_ns, cause, connection: None, has_left: false };
                 self.wakes.push_back(wake);
-                let at = self.forgotten + self.wakes.len() - 1;
                 self.last_of_thread.insert(narrow(event.detail), at);
             }
             Op::Answer => {
-                if self.answered_ns.len() == MOST_ANSWERED {
-                    self.answered_ns.clear();
-                }
                 self.answered_ns.insert(connection(event), event.start_ns());
             }
             Op::Request => self.request(event.thread, connection(event)),
@@ -71,49 +63,26 @@ impl Arrivals {
         let mut first = None;
         let mut next = self.last_of_thread.get(&thread).copied();
         for _ in 0..MOST_HOPS {
-            let Some(at) = next.and_then(|at| at.checked_sub(self.forgotten)) else { break };
-            let wake = &self.wakes[at];
+            let at = next.and_then(|at| usize::try_from(at.checked_sub(self.forgotten)?).ok());
+            let Some((at, wake)) = at.and_then(|at| Some((at, self.wakes.get(at)?))) else { break };
             if wake.end_ns <= sent_ns {
                 break;
             }
             (first, next) = (Some(at), wake.cause);
         }
-        if let Some(at) = first {
+        if let (Some(at), Ok(connection)) = (first, u16::try_from(connection)) {
             self.wakes[at].connection.get_or_insert(connection);
         }
     }
 
-    /// The connection whose next request is behind this wake-up.
-    pub(super) fn behind(&self, number: u64) -> Option<usize> {
+    /// A wake-up leaves the buffer. Returns the connection whose next request is behind it.
+    pub(super) fn take(&mut self, number: u64) -> Option<usize> {
         let at = self.wakes.binary_search_by_key(&number, |wake| wake.number).ok()?;
-        self.wakes[at].connection
-    }
-}
-
-/// The last answer of each connection, until its next request.
-#[derive(Default)]
-pub(super) struct Answers(HashMap<usize, Answer>);
-
-/// An answer, and when it was sent in the recording.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Answer {
-    pub by: Mark,
-    pub sent_ns: u64,
-}
-
-impl Answers {
-    pub(super) fn insert(&mut self, connection: usize, answer: Answer) {
-        if self.0.len() == MOST_ANSWERED {
-            self.0.clear();
+        self.wakes[at].has_left = true;
+        let connection = self.wakes[at].connection.map(usize::from);
+        while self.wakes.pop_front_if(|wake| wake.has_left).is_some() {
+            self.forgotten += 1;
         }
-        self.0.insert(connection, answer);
-    }
-
-    pub(super) fn get(&self, connection: usize) -> Option<Answer> {
-        self.0.get(&connection).copied()
-    }
-
-    pub(super) fn remove(&mut self, connection: usize) {
-        self.0.remove(&connection);
+        connection
     }
 }

@@ -20,7 +20,7 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use iotax_trace::{Event, File, Flags, NO_FILE, Op, Thread, connection};
 use rustix::io::Errno;
 
-use self::arrivals::{Answer, Answers, Arrivals};
+use self::arrivals::Arrivals;
 pub(super) use self::commits::Turns;
 use self::commits::{Commits, SyncWait};
 use self::held::{Held, pair};
@@ -171,6 +171,8 @@ pub(super) struct Graph<'a> {
     pushed: u64,
     newest_ns: u64,
     emitted_ns: u64,
+    /// No more events come.
+    is_over: bool,
     threads: Vec<ThreadState>,
     files: HashMap<File, FileOrder>,
     /// The highest count of the second track that the first has waited for.
@@ -178,7 +180,8 @@ pub(super) struct Graph<'a> {
     /// When nodes were kept back, and by which track.
     held_at: VecDeque<(u64, Track)>,
     arrivals: Arrivals,
-    answers: Answers,
+    /// The last answer of each connection, until its next request.
+    answers: HashMap<usize, Answer>,
     ready: Outbox,
     commits: Commits,
     pub facts: Facts,
@@ -272,6 +275,13 @@ struct Mark {
     count: u64,
 }
 
+/// An answer, and when it was sent in the recording.
+#[derive(Debug, Clone, Copy)]
+struct Answer {
+    by: Mark,
+    sent_ns: u64,
+}
+
 /// Where a node is in the recording.
 #[derive(Clone, Copy)]
 struct Span {
@@ -313,12 +323,13 @@ impl<'a> Graph<'a> {
             pushed: 0,
             newest_ns: 0,
             emitted_ns: 0,
+            is_over: false,
             threads: Vec::new(),
             files: HashMap::new(),
             known: HashMap::new(),
             held_at: VecDeque::new(),
             arrivals: Arrivals::default(),
-            answers: Answers::default(),
+            answers: HashMap::new(),
             ready: Outbox::default(),
             commits: Commits::default(),
             facts: Facts::default(),
@@ -343,17 +354,26 @@ impl<'a> Graph<'a> {
     }
 
     /// The trace is over.
-    pub(super) fn finish(&mut self) {
-        while !self.waiting.is_empty() {
-            self.take_first();
-        }
-        self.release_held(u64::MAX);
-        self.emitted_ns = u64::MAX;
+    pub(super) const fn finish(&mut self) {
+        self.is_over = true;
     }
 
     /// The next node.
     pub(super) fn pop(&mut self) -> Option<Placed> {
-        self.ready.pop(self.emitted_ns)
+        loop {
+            let next = self.ready.pop(self.emitted_ns);
+            if next.is_some() || !self.is_over {
+                return next;
+            }
+            if !self.waiting.is_empty() {
+                self.take_first();
+            } else if self.emitted_ns < u64::MAX {
+                self.release_held(u64::MAX);
+                self.emitted_ns = u64::MAX;
+            } else {
+                return None;
+            }
+        }
     }
 
     fn wait(&mut self, key_ns: u64, item: Item) {
@@ -376,7 +396,7 @@ impl<'a> Graph<'a> {
             }
             Item::Event(event) => {
                 if event.op == Op::Wake
-                    && let Some(connection) = self.arrivals.behind(first.number)
+                    && let Some(connection) = self.arrivals.take(first.number)
                 {
                     self.wait_for_answer(Track::of(event.thread), connection);
                 }
@@ -425,7 +445,7 @@ impl<'a> Graph<'a> {
             }
             Op::Request => {
                 self.wait_for_answer(own, connection(event));
-                self.answers.remove(connection(event));
+                self.answers.remove(&connection(event));
                 let arrived = Span { begin_ns: span.end_ns, ..span };
                 self.place(own, arrived, Step::Request(connection(event)));
                 return;
@@ -493,7 +513,7 @@ impl<'a> Graph<'a> {
     /// recorded, thinks after the last answer. If another thread has sent that while this one was
     /// waiting, this one waits for it: its think time begins with the answer.
     fn wait_for_answer(&mut self, own: Track, connection: usize) {
-        let Some(Answer { by, sent_ns }) = self.answers.get(connection) else { return };
+        let Some(&Answer { by, sent_ns }) = self.answers.get(&connection) else { return };
         let since_ns = self.end_ns(own);
         let is_clocked = self.roles.clocked == ClockedArrivals::Requests
             || self.roles.thread(own.thread).is_clocked;
@@ -503,7 +523,7 @@ impl<'a> Graph<'a> {
         let is_bounded = self.roles.thread(by.track.thread).is_clocked;
         let at_most_ns = is_bounded.then_some(sent_ns - since_ns);
         let span = Span { begin_ns: since_ns, end_ns: sent_ns, before: Pending::default() };
-        self.answers.remove(connection);
+        self.answers.remove(&connection);
         self.receive(own, by, span, at_most_ns);
     }
 

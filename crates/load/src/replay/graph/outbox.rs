@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use super::{Begin, Node, Placed, Step};
+use super::{Begin, Mark, Node, Placed, Step};
 
 /// How long the first node is kept back, in recorded time.
 const KEPT_NS: u64 = 100_000_000;
 /// Nodes that wait behind one that is kept back.
-const MOST_BEHIND: usize = 1 << 15;
+const MOST_BEHIND: usize = 1 << 14;
 
 #[derive(Default)]
 pub(super) struct Outbox {
@@ -20,8 +20,8 @@ struct Slot {
     placed: Placed,
     /// Until when it is kept back.
     until_ns: u64,
-    /// A wait that ends the pause before the node.
-    wait: Option<Node>,
+    /// A signal that ends the pause before the node.
+    signal: Option<Mark>,
 }
 
 /// A node that is kept back because its thread pauses before it.
@@ -30,7 +30,7 @@ pub(super) struct Kept(usize);
 
 impl Outbox {
     pub(super) fn extend(&mut self, all: impl IntoIterator<Item = Placed>) {
-        let slot = |placed| Slot { placed, until_ns: 0, wait: None };
+        let slot = |placed| Slot { placed, until_ns: 0, signal: None };
         self.slots.extend(all.into_iter().map(slot));
     }
 
@@ -45,18 +45,8 @@ impl Outbox {
         let slot = at.checked_sub(self.taken).and_then(|at| self.slots.get_mut(at));
         let Some(slot) = slot else { return };
         slot.until_ns = 0;
-        let node = &mut slot.placed.node;
-        if let (&Step::Receive { from, count, at_most_ns: None }, Begin::After { gap_ns }) =
-            (next, node.begin)
-        {
-            let computed_ns = u64::from(node.burn_ns);
-            let at_most_ns = Some(gap_ns.saturating_sub(computed_ns));
-            slot.wait = Some(Node {
-                begin: Begin::After { gap_ns: computed_ns },
-                burn_ns: node.burn_ns,
-                step: Step::Receive { from, count, at_most_ns },
-            });
-            *node = Node { begin: Begin::After { gap_ns: 0 }, burn_ns: 0, ..*node };
+        if let &Step::Receive { from, count, at_most_ns: None } = next {
+            slot.signal = Some(Mark { track: from, count });
         }
     }
 
@@ -67,7 +57,17 @@ impl Outbox {
         if first.until_ns > now_ns && !is_full {
             return None;
         }
-        if let Some(node) = first.wait.take() {
+        if let (Some(signal), Begin::After { gap_ns }) =
+            (first.signal.take(), first.placed.node.begin)
+        {
+            let burn_ns = first.placed.node.burn_ns;
+            let computed_ns = u64::from(burn_ns);
+            let Mark { track: from, count } = signal;
+            let at_most_ns = Some(gap_ns.saturating_sub(computed_ns));
+            let begin = Begin::After { gap_ns: computed_ns };
+            let node = Node { begin, burn_ns, step: Step::Receive { from, count, at_most_ns } };
+            first.placed.node.begin = Begin::After { gap_ns: 0 };
+            first.placed.node.burn_ns = 0;
             return Some(Placed { node, ..first.placed });
         }
         self.taken += 1;

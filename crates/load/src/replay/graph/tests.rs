@@ -597,6 +597,7 @@ fn threads_that_take_over_and_threads_that_go_on_are_counted() {
         graph.push(event(number + 4, Op::Read, 3));
     }
     graph.finish();
+    while graph.pop().is_some() {}
     assert_eq!(*graph.turns(), HashMap::from([(0, Turns { handed_over: 2, followed: 4 })]));
 }
 
