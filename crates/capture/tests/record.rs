@@ -7,22 +7,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use iotax_capture::{Limits, Recorded, Recorder, Request, Subject};
-use iotax_trace::{EndReason, Event, FileState, Flags, Head, Op, Reader, Source, VERSION};
+use iotax_trace::{EndReason, Event, FileState, Flags, Head, Op, Reader, Source};
 
 const LIMITS: Limits = Limits { time: Some(Duration::from_mins(1)), bytes: 1 << 30, overhead: 1e9 };
 
 fn head() -> Head {
-    Head {
-        version: VERSION,
-        program: "test".to_owned(),
-        source: Source::Bpf,
-        started: String::new(),
-        kernel: String::new(),
-        cpus: Some(1),
-        memory_bytes: None,
-        memory_limit_bytes: None,
-        unseen: Vec::new(),
-    }
+    Head { cpus: Some(1), ..Head::new("test", Source::Bpf) }
 }
 
 struct Trace {

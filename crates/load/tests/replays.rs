@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use iotax_experiment::IndexEnds;
 use iotax_load::{IoTarget, LoadDriver as _, Replay, ReplayOptions, Request};
 use iotax_record::LoadRecord;
-use iotax_trace::{Call, End, Event, FileState, Head, NO_FILE, Op, Source, VERSION, Writer};
+use iotax_trace::{Call, End, Event, FileState, Head, NO_FILE, Op, Source, Writer};
 
 const PAGE: u64 = 4096;
 const MIB: u64 = 1 << 20;
@@ -24,17 +24,7 @@ fn event(op: Op, thread: u32, end_ns: u64) -> Event {
 }
 
 fn write_trace(directory: &Path, files: &[FileState], events: impl Iterator<Item = Event>) {
-    let head = Head {
-        version: VERSION,
-        program: "test".to_owned(),
-        source: Source::Bpf,
-        started: String::new(),
-        kernel: String::new(),
-        cpus: None,
-        memory_bytes: None,
-        memory_limit_bytes: None,
-        unseen: Vec::new(),
-    };
+    let head = Head::new("test", Source::Bpf);
     let mut writer = Writer::new(Vec::new(), &head).unwrap();
     for file in files {
         writer.file(file.clone());

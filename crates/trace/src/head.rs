@@ -24,6 +24,23 @@ pub struct Head {
     pub unseen: Vec<Unseen>,
 }
 
+impl Head {
+    /// Of a trace of which nothing else is known.
+    pub fn new(program: impl Into<String>, source: Source) -> Self {
+        Self {
+            version: VERSION,
+            program: program.into(),
+            source,
+            started: String::new(),
+            kernel: String::new(),
+            cpus: None,
+            memory_bytes: None,
+            memory_limit_bytes: None,
+            unseen: Vec::new(),
+        }
+    }
+}
+
 /// How the events were recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -7,7 +7,7 @@ use iotax_testing::needs_program;
 use iotax_trace::export::fio_log::{Exported, Options, Version, export};
 use iotax_trace::import::{self, import};
 use iotax_trace::{
-    End, Event, FileState, Flags, Head, NO_FILE, Op, Reader, Source, TICK_NS, VERSION, Writer,
+    End, Event, FileState, Flags, Head, NO_FILE, Op, Reader, Source, TICK_NS, Writer,
 };
 use proptest::prelude::*;
 
@@ -34,17 +34,7 @@ fn event(op: Op, file: u32, offset: u64, length: u64, start_us: u64) -> Event {
 }
 
 fn trace(events: &[Event], files: u32) -> Vec<u8> {
-    let head = Head {
-        version: VERSION,
-        program: "test".to_owned(),
-        source: Source::Bpf,
-        started: String::new(),
-        kernel: String::new(),
-        cpus: None,
-        memory_bytes: None,
-        memory_limit_bytes: None,
-        unseen: Vec::new(),
-    };
+    let head = Head::new("test", Source::Bpf);
     let mut writer = Writer::new(Vec::new(), &head).unwrap();
     for _ in 0..files {
         writer.file(FileState::default());

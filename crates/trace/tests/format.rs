@@ -9,15 +9,12 @@ use proptest::prelude::*;
 
 fn head() -> Head {
     Head {
-        version: VERSION,
-        program: "iotax 0.1.0".to_owned(),
-        source: Source::Bpf,
         started: "2026-11-28T02:30:00Z".to_owned(),
         kernel: "6.1.0 x86_64".to_owned(),
         cpus: Some(2),
         memory_bytes: Some(1 << 34),
-        memory_limit_bytes: None,
         unseen: vec![Unseen::Faults],
+        ..Head::new("iotax 0.1.0", Source::Bpf)
     }
 }
 

@@ -2,24 +2,12 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use iotax_trace::export::parquet::export;
-use iotax_trace::{
-    End, Event, FileState, Flags, Head, NO_FILE, Op, Reader, Source, VERSION, Writer,
-};
+use iotax_trace::{End, Event, FileState, Flags, Head, NO_FILE, Op, Reader, Source, Writer};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::RowAccessor as _;
 
 fn head() -> Head {
-    Head {
-        version: VERSION,
-        program: "test".into(),
-        source: Source::Bpf,
-        started: String::new(),
-        kernel: String::new(),
-        cpus: None,
-        memory_bytes: None,
-        memory_limit_bytes: None,
-        unseen: Vec::new(),
-    }
+    Head::new("test", Source::Bpf)
 }
 
 #[test]

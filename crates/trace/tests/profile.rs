@@ -3,9 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use iotax_trace::profile::{Profile, Severity, Summary, Trait};
-use iotax_trace::{
-    Call, End, Event, FileState, Head, NO_FILE, Op, Reader, Source, VERSION, Writer,
-};
+use iotax_trace::{Call, End, Event, FileState, Head, NO_FILE, Op, Reader, Source, Writer};
 
 const US: u64 = 1_000;
 const BACKENDS: u64 = 8;
@@ -49,17 +47,7 @@ fn commit(number: u64) -> [Event; 4] {
 }
 
 fn summary() -> Summary {
-    let head = Head {
-        version: VERSION,
-        program: "iotax 0.1.0".to_owned(),
-        source: Source::Bpf,
-        started: String::new(),
-        kernel: String::new(),
-        cpus: Some(2),
-        memory_bytes: None,
-        memory_limit_bytes: None,
-        unseen: Vec::new(),
-    };
+    let head = Head { cpus: Some(2), ..Head::new("iotax 0.1.0", Source::Bpf) };
     let mut writer = Writer::new(Vec::new(), &head).unwrap();
     let log = FileState { class: Some("wal".to_owned()), ..FileState::default() };
     writer.file(log);

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
 use iotax_capture::{Error, Limits, Recorder, Request, Subject};
-use iotax_trace::{Head, Source, VERSION};
+use iotax_trace::{Head, Source};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
@@ -28,17 +28,7 @@ fn record(output: &Path, subject: &[OsString]) -> Result<(), Error> {
         [dashes, command @ ..] if dashes == "--" => Subject::Command(command.to_vec()),
         pids => Subject::Processes(pids.iter().filter_map(pid).collect()),
     };
-    let head = Head {
-        version: VERSION,
-        program: "record".to_owned(),
-        source: Source::Bpf,
-        started: String::new(),
-        kernel: String::new(),
-        cpus: None,
-        memory_bytes: None,
-        memory_limit_bytes: None,
-        unseen: Vec::new(),
-    };
+    let head = Head::new("record", Source::Bpf);
     let limits = Limits { time: None, bytes: u64::MAX, overhead: f64::INFINITY };
     let request = Request { subject: &subject, output, head, limits };
     let stop = AtomicBool::new(false);

@@ -9,23 +9,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use iotax_capture::{Limits, Recorded, Recorder, Request, Subject};
-use iotax_trace::{End, Event, FileState, Head, Op, Reader, Source, Unseen, VERSION};
+use iotax_trace::{End, Event, FileState, Head, Op, Reader, Source, Unseen};
 
 pub(crate) const LIMITS: Limits =
     Limits { time: Some(Duration::from_mins(2)), bytes: 1 << 30, overhead: 1e9 };
 
 pub(crate) fn head() -> Head {
-    Head {
-        version: VERSION,
-        program: "test".to_owned(),
-        source: Source::Bpf,
-        started: String::new(),
-        kernel: String::new(),
-        cpus: Some(1),
-        memory_bytes: None,
-        memory_limit_bytes: None,
-        unseen: Vec::new(),
-    }
+    Head { cpus: Some(1), ..Head::new("test", Source::Bpf) }
 }
 
 pub(crate) struct Trace {

@@ -16,7 +16,7 @@ use iotax_report::{self as report, ShownRecording};
 use iotax_trace::export::{fio_log, parquet};
 use iotax_trace::import;
 use iotax_trace::profile::{Profile, Summary};
-use iotax_trace::{End, Head, Reader, Source, VERSION};
+use iotax_trace::{End, Head, Reader, Source};
 use iotax_wording::recording::{self as words, progress};
 use jiff::{Timestamp, Zoned};
 
@@ -167,15 +167,11 @@ fn head() -> Head {
     let size = iotax_inspect::machine_size();
     let kernel = iotax_inspect::kernel_release().unwrap_or_default();
     Head {
-        version: VERSION,
-        program: PROGRAM.to_owned(),
-        source: Source::Bpf,
         started: Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         kernel: format!("{kernel} {}", std::env::consts::ARCH).trim().to_owned(),
         cpus: size.map(|size| size.possible_cpus),
         memory_bytes: size.map(|size| size.memory_bytes),
-        memory_limit_bytes: None,
-        unseen: Vec::new(),
+        ..Head::new(PROGRAM, Source::Bpf)
     }
 }
 

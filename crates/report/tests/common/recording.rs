@@ -2,7 +2,7 @@
 
 use iotax_report::{Document, ShownRecording, recording, recording_json};
 use iotax_trace::profile::{Profile, Summary};
-use iotax_trace::{Call, End, Event, FileState, Head, NO_FILE, Op, Source, Unseen, VERSION};
+use iotax_trace::{Call, End, Event, FileState, Head, NO_FILE, Op, Source, Unseen};
 
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000 * MS;
@@ -81,15 +81,12 @@ fn commit(number: u64) -> [Event; 7] {
 
 pub(crate) fn head() -> Head {
     Head {
-        version: VERSION,
-        program: "iotax 0.1.0".to_owned(),
-        source: Source::Bpf,
         started: "2026-01-02T03:04:05Z".to_owned(),
         kernel: "6.1.0-28-amd64 x86_64".to_owned(),
         cpus: Some(8),
         memory_bytes: Some(16 << 30),
-        memory_limit_bytes: None,
         unseen: vec![Unseen::Uring],
+        ..Head::new("iotax 0.1.0", Source::Bpf)
     }
 }
 

@@ -13,7 +13,7 @@ mod strace;
 
 use std::io::{BufReader, Cursor, Read, Write};
 
-use crate::head::{Head, VERSION};
+use crate::head::Head;
 use builder::Builder;
 
 pub use outcome::{Format, ImportError, Imported, Place, Reason, Skipped};
@@ -75,15 +75,9 @@ pub fn import<R: Read, W: Write>(
         Format::Alibaba | Format::Tencent => block_csv::preview(format, &sample),
     };
     let head = Head {
-        version: VERSION,
-        program: options.program.clone(),
-        source: format.source(),
         started: started.map(|time| time.to_string()).unwrap_or_default(),
-        kernel: String::new(),
-        cpus: None,
-        memory_bytes: None,
-        memory_limit_bytes: None,
         unseen: unseen.clone(),
+        ..Head::new(options.program.clone(), format.source())
     };
     let mut builder = Builder::new(output, &head)?;
     match format {

@@ -1,7 +1,7 @@
 //! Events for tests.
 
 use crate::event::{Call, Event, Op, Thread};
-use crate::head::{Head, Source, VERSION};
+use crate::head::{Head, Source};
 
 /// An operation of thread 0 on file 0 that completes in full.
 pub(super) fn io(op: Op, offset: u64, length: u64) -> Event {
@@ -21,15 +21,5 @@ pub(super) fn wake(by: Thread, waits: Thread, waited_ns: u64, end_ns: u64) -> Ev
 }
 
 pub(super) fn head() -> Head {
-    Head {
-        version: VERSION,
-        program: "iotax 0.1.0".to_owned(),
-        source: Source::Bpf,
-        started: String::new(),
-        kernel: String::new(),
-        cpus: None,
-        memory_bytes: None,
-        memory_limit_bytes: None,
-        unseen: Vec::new(),
-    }
+    Head::new("iotax 0.1.0", Source::Bpf)
 }

@@ -67,22 +67,12 @@ fn rates(summary: &Summary) -> String {
 #[cfg(test)]
 mod tests {
     use iotax_trace::profile::Profile;
-    use iotax_trace::{End, Event, Head, Op, Source, VERSION};
+    use iotax_trace::{End, Event, Head, Op, Source};
 
     use super::*;
 
     fn summary(length_ns: u64, counts: &[(Op, u64)]) -> Summary {
-        let head = Head {
-            version: VERSION,
-            program: String::new(),
-            source: Source::Bpf,
-            started: String::new(),
-            kernel: String::new(),
-            cpus: None,
-            memory_bytes: None,
-            memory_limit_bytes: None,
-            unseen: Vec::new(),
-        };
+        let head = Head::new("", Source::Bpf);
         let mut profile = Profile::default();
         for (op, count) in counts {
             for _ in 0..*count {

@@ -9,8 +9,7 @@ use std::path::PathBuf;
 use iotax_experiment::IndexEnds;
 use iotax_record::ReplayRecord;
 use iotax_trace::{
-    Call, End, Event, FileKind, FileState, Flags, Gap, Head, NO_FILE, Op, Source, Unseen, VERSION,
-    Writer,
+    Call, End, Event, FileKind, FileState, Flags, Gap, Head, NO_FILE, Op, Source, Unseen, Writer,
 };
 use proptest::prelude::*;
 use rustix::fs::{SeekFrom, seek};
@@ -77,17 +76,7 @@ impl Trace {
     }
 
     fn written(&self, directory: &TempDir) -> PathBuf {
-        let head = Head {
-            version: VERSION,
-            program: "test".to_owned(),
-            source: Source::Bpf,
-            started: String::new(),
-            kernel: String::new(),
-            cpus: None,
-            memory_bytes: None,
-            memory_limit_bytes: None,
-            unseen: self.unseen.clone(),
-        };
+        let head = Head { unseen: self.unseen.clone(), ..Head::new("test", Source::Bpf) };
         let mut writer = Writer::new(Vec::new(), &head).unwrap();
         for file in &self.files {
             writer.file(file.clone());
