@@ -16,9 +16,8 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::error::Error;
 use crate::overhead::Overhead;
-use crate::processes::{is_running, start};
+use crate::processes::{is_running, start, status_of};
 use crate::recorder::{Limits, Progress, Recorded, Request};
-use crate::session::online_cpus;
 use crate::sink::Sink;
 
 const GLANCE: Duration = Duration::from_millis(50);
@@ -40,20 +39,25 @@ pub fn record_with_strace(
     let Request { subject, output, head, limits } = request;
     let processes = subject.processes()?;
     let mut tracer = Tracer::new(output, &head)?;
-    let child = match subject.command() {
+    let started = match subject.command() {
         Some(command) => start(command, |pid| tracer.attach(&[pid])).map(Some),
         None => tracer.attach(&processes).map(|()| None),
     };
-    let followed = child.and_then(|mut child| {
-        let reason = tracer.follow(&processes, child.as_mut(), limits, stop, tell)?;
-        Ok((child.filter(|_| !matches!(reason, EndReason::Command { .. })), reason))
+    let followed = started.map(|mut child| {
+        let reason = tracer.follow(&processes, child.as_mut(), limits, stop, tell);
+        (child, reason)
     });
     let last = tracer.progress();
-    let has_ended = matches!(&followed, Ok((_, EndReason::Command { .. } | EndReason::Gone)));
+    let has_ended = matches!(&followed, Ok((_, Ok(EndReason::Command { .. } | EndReason::Gone))));
     let finished = tracer.finish(output, has_ended);
-    let finished = followed.and_then(|followed| Ok((followed, finished?)));
-    let ((child, reason), failure) = finished.inspect_err(|_| drop(fs::remove_file(output)))?;
-    let reason = failure.is_none().then_some(reason);
+    let discard = |_: &Error| drop(fs::remove_file(output));
+    let (child, reason) = followed.inspect_err(discard)?;
+    let (reason, failure) = match finished {
+        Ok(()) => (reason.as_ref().ok().copied(), reason.err()),
+        Err(cut @ Error::Cut { .. }) => (None, Some(cut)),
+        Err(error) => return Err(error).inspect_err(discard),
+    };
+    let child = child.filter(|_| !matches!(reason, Some(EndReason::Command { .. })));
     Ok(Recorded { path: output.to_owned(), reason, last, was_held: false, child, failure })
 }
 
@@ -71,16 +75,16 @@ struct Tracer {
 
 impl Tracer {
     fn new(path: &Path, head: &Head) -> Result<Self, Error> {
+        let (reader, pipe) = io::pipe().map_err(Error::RunStrace)?;
         let sink = Sink::create(path)?;
-        let failed = |source| Error::File { act: "read", path: path.to_owned(), source };
+        let failed = |source| Error::File { act: "open", path: path.to_owned(), source };
         let output = File::options().read(true).write(true).open(path).map_err(failed)?;
-        let (reader, pipe) = io::pipe().map_err(Error::Ring)?;
         let lines = Arc::<AtomicU64>::default();
         let counted = Counted { from: reader, lines: Arc::clone(&lines) };
         let options =
             import::Options { format: Some(import::Format::Strace), program: head.program.clone() };
         let import = thread::spawn(move || import::import(vec![counted], sink, &options));
-        let overhead = Overhead::new(online_cpus());
+        let overhead = Overhead::of_machine();
         Ok(Self { output, began: Instant::now(), lines, pipe, strace: None, import, overhead })
     }
 
@@ -94,12 +98,12 @@ impl Tracer {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let strace = command.spawn().map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => Error::NoStrace,
-            _ => Error::Strace { why: error.to_string() },
+            _ => Error::RunStrace(error),
         })?;
         let strace = self.strace.insert(strace);
         let began = Instant::now();
         while !processes.iter().any(|pid| is_traced(*pid)) {
-            let has_failed = strace.try_wait().map_err(Error::Ring)?.is_some();
+            let has_failed = strace.try_wait().map_err(Error::RunStrace)?.is_some();
             if has_failed || began.elapsed() > ATTACH {
                 let _ = strace.kill();
                 return Err(Error::Strace { why: said(strace.stderr.take()) });
@@ -121,6 +125,7 @@ impl Tracer {
         tell: &mut dyn FnMut(&Progress),
     ) -> Result<EndReason, Error> {
         let mut told = Instant::now();
+        let mut is_left = false;
         loop {
             thread::sleep(GLANCE);
             if told.elapsed() >= TELL {
@@ -130,7 +135,7 @@ impl Tracer {
             }
             let progress = self.progress();
             if let Some(child) = &mut child {
-                if let Some(status) = child.try_wait().map_err(Error::Ring)? {
+                if let Some(status) = child.try_wait().map_err(Error::RunStrace)? {
                     return Ok(EndReason::Command { code: status.code() });
                 }
             } else if !processes.iter().any(|pid| is_running(*pid)) {
@@ -139,10 +144,12 @@ impl Tracer {
             if let Some(reason) = limits.reached(&progress, u64::MAX, stop) {
                 return Ok(reason);
             }
-            let strace = self.strace.as_mut().map_or(Ok(None), Child::try_wait);
-            if self.import.is_finished() || strace.map_err(Error::Ring)?.is_some() {
-                return Ok(EndReason::Stopped);
+            // Otherwise it ended because the program did, or on the Ctrl-C that also stops this one.
+            if is_left {
+                return Err(Error::StraceEnded);
             }
+            let strace = self.strace.as_mut().map_or(Ok(None), Child::try_wait);
+            is_left = strace.map_err(Error::RunStrace)?.is_some();
         }
     }
 
@@ -165,45 +172,44 @@ impl Tracer {
         let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
         let ticks: u64 =
             fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
-        ticks * 1_000_000_000 / rustix::param::clock_ticks_per_second()
+        ticks * (1_000_000_000 / rustix::param::clock_ticks_per_second().max(1))
     }
 
     /// Detaches strace, and waits until all it said is imported. If the program has ended, strace
     /// ends, too, unless it follows others that the program has started.
-    ///
-    /// If not all of it could be written, keeps what could, and returns why.
-    fn finish(self, path: &Path, has_ended: bool) -> Result<Option<Error>, Error> {
+    fn finish(self, path: &Path, has_ended: bool) -> Result<(), Error> {
         if let Some(mut strace) = self.strace {
             let began = Instant::now();
-            while strace.try_wait().map_err(Error::Ring)?.is_none() {
+            while strace.try_wait().map_err(Error::RunStrace)?.is_none() {
                 if !has_ended || began.elapsed() > LAST_WORDS {
                     let _ = kill_process(Pid::from_child(&strace), Signal::INT);
-                    strace.wait().map_err(Error::Ring)?;
+                    strace.wait().map_err(Error::RunStrace)?;
                 } else {
                     thread::sleep(GLANCE);
                 }
             }
         }
         drop(self.pipe);
-        let seconds = self.began.elapsed().as_secs();
         match self.import.join().expect("importing does not panic") {
-            Ok(imported) if imported.events > 0 => Ok(None),
-            Ok(_) | Err(ImportError::UnknownFormat) => Err(Error::Nothing { seconds }),
-            Err(error) => match keep_whole_blocks(&self.output) {
-                Ok(kept) if kept.events > 0 => {
-                    let (path, source) = (path.to_owned(), io::Error::other(error));
-                    Ok(Some(Error::Cut { path, source, kept }))
+            Ok(_) => Ok(()),
+            Err(ImportError::Empty { .. }) => {
+                Err(Error::Nothing { seconds: self.began.elapsed().as_secs() })
+            }
+            Err(ImportError::Write(iotax_trace::Error::Io(source))) => {
+                let path = path.to_owned();
+                let kept = keep_whole_blocks(&self.output).unwrap_or_default();
+                if kept.events == 0 {
+                    let _ = fs::remove_file(&path);
                 }
-                _ => Err(Error::Import(error)),
-            },
+                Err(Error::Cut { path, source, kept })
+            }
+            Err(error) => Err(Error::Import(error)),
         }
     }
 }
 
 fn is_traced(pid: u32) -> bool {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:"));
-    tracer.is_some_and(|tracer| tracer.trim() != "0")
+    status_of(pid, "TracerPid:").is_some_and(|tracer| tracer != "0")
 }
 
 /// The first message of strace.

@@ -10,8 +10,8 @@ use iotax_trace::Kept;
 pub enum Error {
     #[error(
         "recording needs {}; run iotax capture as root, or grant it with: \
-         setcap cap_bpf,cap_perfmon+ep $(command -v iotax); to record your own programs without, \
-         pass --strace", .missing.join(" and ")
+         setcap cap_bpf,cap_perfmon+ep $(command -v iotax); to record your own programs \
+         without these capabilities, pass --strace", .missing.join(" and ")
     )]
     Rights { missing: Vec<&'static str> },
     #[error(
@@ -70,9 +70,15 @@ pub enum Error {
         "--strace needs the program strace, which is not installed; install the package strace"
     )]
     NoStrace,
+    #[error("cannot run strace: {0}")]
+    RunStrace(io::Error),
     #[error("strace cannot trace the program: {why}")]
     Strace { why: String },
-    #[error("cannot use what strace prints: {0}")]
+    #[error(
+        "strace ended before the program; the recording contains what strace reported until then"
+    )]
+    StraceEnded,
+    #[error("cannot use the output of strace: {0}")]
     Import(iotax_trace::import::ImportError),
     #[error("cannot read events from the BPF programs: {0}")]
     Ring(io::Error),

@@ -22,7 +22,12 @@ pub(crate) struct Overhead {
 }
 
 impl Overhead {
-    pub(crate) fn new(cpus: u32) -> Self {
+    pub(crate) fn of_machine() -> Self {
+        let cpus = aya::util::online_cpus().map_or(1, |cpus| cpus.len());
+        Self::new(u32::try_from(cpus).unwrap_or(1).max(1))
+    }
+
+    fn new(cpus: u32) -> Self {
         let begin = Sample { elapsed: Duration::ZERO, used_ns: 0 };
         Self { cpus, samples: VecDeque::from([begin]) }
     }

@@ -62,12 +62,16 @@ impl Subject {
 
 /// Whether it is a process, rather than a thread or what is left of one.
 pub(crate) fn is_running(pid: u32) -> bool {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let field = |name: &str| {
-        let value = status.lines().find_map(|line| line.strip_prefix(name))?;
-        value.split_whitespace().next()
-    };
-    field("Tgid:") == Some(pid.to_string().as_str()) && field("State:") != Some("Z")
+    let group = status_of(pid, "Tgid:");
+    group.is_some_and(|group| group == pid.to_string())
+        && status_of(pid, "State:").is_none_or(|state| state != "Z")
+}
+
+/// The first word of a field of the process's status, such as `Tgid:`.
+pub(crate) fn status_of(pid: u32, field: &str) -> Option<String> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let value = status.lines().find_map(|line| line.strip_prefix(field))?;
+    value.split_whitespace().next().map(str::to_owned)
 }
 
 fn add_tree(pid: u32, all: &mut Vec<u32>) {

@@ -59,7 +59,7 @@ impl Session {
             events: 0,
             io_events: 0,
             sees_proc: probes.sees_proc(),
-            overhead: Overhead::new(online_cpus()),
+            overhead: Overhead::of_machine(),
         })
     }
 
@@ -290,11 +290,6 @@ pub(crate) struct Finished {
     pub last: Progress,
     pub was_held: bool,
     pub failure: Option<Error>,
-}
-
-pub(crate) fn online_cpus() -> u32 {
-    let cpus = aya::util::online_cpus().map_or(1, |cpus| cpus.len());
-    u32::try_from(cpus).unwrap_or(1).max(1)
 }
 
 fn own_cpu_ns() -> u64 {

@@ -10,10 +10,10 @@ use iotax_trace::Op;
 use crate::support::{Driver, Trace, record};
 
 /// A small file system in memory.
-struct Small(tempfile::TempDir);
+pub(crate) struct Small(tempfile::TempDir);
 
 impl Small {
-    fn new(kib: u32) -> Self {
+    pub(crate) fn new(kib: u32) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let size = format!("size={kib}k");
         let mut mount = Command::new("mount");
@@ -22,7 +22,7 @@ impl Small {
         Self(directory)
     }
 
-    fn output(&self) -> PathBuf {
+    pub(crate) fn output(&self) -> PathBuf {
         self.0.path().join("app.iotx")
     }
 }
@@ -47,7 +47,7 @@ fn recorded(place: &Path, output: &Path) -> Option<Recorded> {
 }
 
 /// What was saved, as the error says and as a reader finds it.
-fn is_saved(done: Recorded, output: &Path) {
+pub(crate) fn is_saved(done: Recorded, output: &Path) {
     let error = done.failure.unwrap().to_string();
     assert!(error.contains("No space left on device"), "{error}");
     assert_eq!(done.reason, None);

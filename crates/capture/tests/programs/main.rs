@@ -1,6 +1,7 @@
 //! What is recorded of programs that do a bit of everything, and what is left if something fails.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod by_strace;
 mod calls;
 mod canary;
 mod full_disk;
