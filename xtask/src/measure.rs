@@ -33,8 +33,6 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("vdisk", "delays of the virtual disk under FUSE", || tests("iotax-vdisk")),
     Step::new("rig", "cgroup limits", || tests("iotax-rig")),
     Step::new("capture", "record 1,000,000 I/Os, and kill 200 recorders", || {
-        // The tests kill this program.
-        cargo(&["build", "--release", "--package", "iotax-capture", "--example", "record"])?;
         tests("iotax-capture")
     }),
     Step::new("cli", "verdicts, caps and taxes that iotax reports", || tests("iotax")),
