@@ -102,13 +102,14 @@ def of_load(pairs):
 
 
 def main():
-    if len(sys.argv) < 3:
+    programs = ["load", "pgbench", "etcd", "rocksdb-8"]
+    if len(sys.argv) < 3 or not set(sys.argv[3:]) <= set(programs) or not 2 <= int(sys.argv[2]) <= 20:
         sys.exit(__doc__)
     os.makedirs(sys.argv[1], exist_ok=True)
     os.chdir(sys.argv[1])
     if os.path.exists("cost.iotx"):
         os.remove("cost.iotx")
-    for name in sys.argv[3:] or ["load", "pgbench", "etcd", "rocksdb-8"]:
+    for name in sys.argv[3:] or programs:
         if name == "load":
             of_load(int(sys.argv[2]))
         else:

@@ -10,6 +10,7 @@ recording on both disks. Prints the program's rate after the change relative to 
 measured (median of the runs), as the replay says, and as fio says in four ways (see WAYS). PLACE is a
 directory; PLACE/replays.csv keeps what was measured, and the next call goes on from there.
 """
+import concurrent.futures
 import csv
 import http.client
 import json
@@ -224,9 +225,15 @@ class Redis:
         return rate
 
 
+def sum_of_clients(client, clients):
+    """Runs each client in a thread, and adds up what they return."""
+    with concurrent.futures.ThreadPoolExecutor(clients) as pool:
+        return sum(pool.map(client, range(clients)))
+
+
 def puts(port, clients, seconds):
     """Prints how many keys per second so many clients put into etcd."""
-    end, counts = time.monotonic() + float(seconds), []
+    end = time.monotonic() + float(seconds)
 
     def client(number):
         connection, done = http.client.HTTPConnection("127.0.0.1", int(port)), 0
@@ -237,14 +244,9 @@ def puts(port, clients, seconds):
             answer.read()
             assert answer.status == 200, answer.status
             done += 1
-        counts.append(done)
+        return done
 
-    threads = [threading.Thread(target=client, args=(number,)) for number in range(int(clients))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    print(sum(counts) / float(seconds))
+    print(sum_of_clients(client, int(clients)) / float(seconds))
 
 
 class Etcd:
@@ -309,23 +311,18 @@ def serve(place, port):
 
 def ask(port, clients, seconds):
     """Prints how many answers per second so many clients get, which think for 1 ms."""
-    end, counts = time.monotonic() + float(seconds), []
+    end = time.monotonic() + float(seconds)
 
-    def client():
+    def client(_):
         connection, done = socket.create_connection(("127.0.0.1", int(port))), 0
         while time.monotonic() < end:
             time.sleep(0.001)
             connection.send(b"r")
             assert connection.recv(64)
             done += 1
-        counts.append(done)
+        return done
 
-    threads = [threading.Thread(target=client) for _ in range(int(clients))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    print(sum(counts) / float(seconds))
+    print(sum_of_clients(client, int(clients)) / float(seconds))
 
 
 class Pool:
