@@ -79,6 +79,11 @@ impl Disk {
         trials.collect()
     }
 
+    /// Whether the command before a trial has done both of its steps.
+    fn is_set(&self) -> bool {
+        self.is() == SET && self.log().last().is_some_and(|last| last == "set")
+    }
+
     fn is_undone(&self) {
         assert_eq!(self.is(), USUAL);
         assert_eq!(self.desk.journals(), Vec::<String>::new());
@@ -134,7 +139,7 @@ fn ctrl_c_undoes_it() {
     let Some(disk) = Disk::new() else { return };
     let mut run = disk.compare("true", &["--time", "20s"]);
     let mut child = run.stdout(std::process::Stdio::null()).spawn().unwrap();
-    wait_for("the setting", || disk.is() == SET && catches_ctrl_c(&child));
+    wait_for("the setting", || disk.is_set() && catches_ctrl_c(&child));
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(4));
     disk.is_undone();
@@ -145,7 +150,7 @@ fn undo_undoes_that_of_a_run_that_was_killed() {
     let Some(disk) = Disk::new() else { return };
     let mut run = disk.compare("true", &["--time", "20s"]);
     let mut child = run.stdout(std::process::Stdio::null()).spawn().unwrap();
-    wait_for("the setting", || disk.is() == SET && disk.log().contains(&"set".to_owned()));
+    wait_for("the setting", || disk.is_set());
     kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
     child.wait().unwrap();
     assert_eq!(disk.is(), SET);
