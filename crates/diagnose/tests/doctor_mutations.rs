@@ -135,6 +135,25 @@ proptest! {
 }
 
 #[test]
+fn no_number_is_too_large() {
+    for name in ALL {
+        let value: Value = serde_json::from_str(&text(name)).unwrap();
+        let mut all = Vec::new();
+        places(&value, "", &mut all);
+        all.retain(|place| value.pointer(place).is_some_and(Value::is_number));
+        for place in all {
+            let mut edited = value.clone();
+            for most in [json!(u64::MAX), json!(u32::MAX)] {
+                *edited.pointer_mut(&place).unwrap() = most;
+                if let Ok(machine) = serde_json::from_value(edited.clone()) {
+                    check(&machine, &CloudChoice::default());
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn devices_in_a_circle_are_walked_once() {
     for name in ALL {
         let mut value: Value = serde_json::from_str(&text(name)).unwrap();

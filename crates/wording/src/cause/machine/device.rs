@@ -20,12 +20,12 @@ pub(in super::super) fn why(why: &DeviceWhy, about: &[Component]) -> String {
             "I/Os to {names} time out after {}. AWS recommends disabling this timeout for EBS \
              volumes, because a timeout during a network outage can make the file system \
              read-only.",
-            set_time(timeout_ms * 1_000_000)
+            set_time(timeout_ms.saturating_mul(1_000_000))
         ),
         DeviceWhy::PowerStates { latency_us } => format!(
             "If {names} has sleep states, the driver allows those with a wake-up time of up to {}. \
              The first I/O after a pause waits for the wake-up.",
-            set_time(latency_us * 1_000)
+            set_time(latency_us.saturating_mul(1_000))
         ),
         DeviceWhy::Scheduler { scheduler } => {
             format!(

@@ -41,7 +41,10 @@ fn since_boot(since_boot: &Since) -> String {
 fn meanwhile(meanwhile: Option<Meanwhile>) -> Option<String> {
     let Meanwhile { more, watched_ms } = meanwhile?;
     let more = if more == 0 { "no".to_owned() } else { grouped(more) };
-    Some(format!("{more} more while iotax watched ({})", set_time(watched_ms * 1_000_000)))
+    Some(format!(
+        "{more} more while iotax watched ({})",
+        set_time(watched_ms.saturating_mul(1_000_000))
+    ))
 }
 
 /// The same at the end of a sentence: `; 5 more in 0.2 s`.
