@@ -1,9 +1,8 @@
 //! Converts raw events to trace events: numbers files and threads, and makes times relative to the
 //! start.
 
-use std::collections::HashMap;
-
 use iotax_trace::{CONNECTIONS, Event, File, Flags, NO_FILE, Op, Thread};
+use rustc_hash::FxHashMap;
 
 use crate::mappings::{Mapping, Mappings};
 use crate::names::{Names, PathHash};
@@ -53,15 +52,15 @@ pub(crate) struct NewFile {
 #[derive(Debug, Default)]
 pub(crate) struct Translator {
     start_ns: u64,
-    files: HashMap<Place, Known>,
+    files: FxHashMap<Place, Known>,
     next_file: File,
     names: Names,
-    threads: HashMap<u32, ThreadSoFar>,
+    threads: FxHashMap<u32, ThreadSoFar>,
     next_thread: Thread,
     /// By process.
-    mappings: HashMap<u32, Mappings<Identity>>,
+    mappings: FxHashMap<u32, Mappings<Identity>>,
     /// Numbers of sockets, by their inodes.
-    sockets: HashMap<u64, u64>,
+    sockets: FxHashMap<u64, u64>,
 }
 
 #[derive(Debug, Clone, Copy)]

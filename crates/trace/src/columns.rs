@@ -1,12 +1,12 @@
 //! A chunk of events, column by column: values are stored as differences in variable-length
 //! integers, and each column is compressed separately.
 
-use std::collections::HashMap;
 use std::io::{Read as _, Write as _};
 
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
+use rustc_hash::FxHashMap;
 
 use crate::event::{Event, File, Flags, Op, TICK_NS};
 use crate::varint::{long, put, put_all, short, take, take_all, unzigzag, zigzag};
@@ -26,7 +26,7 @@ pub(crate) struct Corrupt;
 /// and begin with nothing in each chunk.
 #[derive(Default)]
 struct Expected {
-    by_file: HashMap<(File, Op), (u64, u64)>,
+    by_file: FxHashMap<(File, Op), (u64, u64)>,
 }
 
 impl Expected {
