@@ -1,7 +1,8 @@
 //! Programs to record, and recordings to read.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -121,7 +122,7 @@ pub(crate) fn record_while(
 }
 
 /// Waits for what must happen on any machine. A test that waits in vain fails, rather than hang.
-pub(crate) fn wait_until(is_so: impl Fn() -> bool) {
+pub(crate) fn wait_until(mut is_so: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is_so() {
         assert!(began.elapsed() < Duration::from_mins(5), "it has not happened");
@@ -145,11 +146,23 @@ pub(crate) fn make_pipes(place: &Path) {
 
 /// Waits until the driver does.
 pub(crate) fn meet(place: &Path) {
-    File::open(place.join("there")).unwrap().read_exact(&mut [0]).unwrap();
+    let mut pipe = without_wait().read(true).open(place.join("there")).unwrap();
+    wait_until(|| matches!(pipe.read(&mut [0]), Ok(1)));
 }
 
 pub(crate) fn let_go(place: &Path) {
-    File::options().write(true).open(place.join("back")).unwrap().write_all(b"x").unwrap();
+    let path = place.join("back");
+    wait_until(|| {
+        let pipe = without_wait().write(true).open(&path);
+        pipe.is_ok_and(|mut pipe| pipe.write(b"x").is_ok())
+    });
+}
+
+/// Does not wait for the other end of a pipe.
+fn without_wait() -> OpenOptions {
+    let mut options = File::options();
+    options.custom_flags(libc::O_NONBLOCK);
+    options
 }
 
 /// The program that records, as a process of its own.
