@@ -69,8 +69,8 @@ __noinline int aio_completed_one(__u64 entry)
 		event->fd = aio->fd;
 		event->result = completed.res;
 		if (aio->op == OP_WRITE && event->flags & FLAG_APPEND && (file = file_of(aio->fd)))
-			event->offset = offset_before(file, event, completed.res, aio->offset);
-		bpf_ringbuf_submit(event, ring_flags());
+			event->offset = offset_before(view_of(file), event, completed.res, aio->offset);
+		submit(event);
 	}
 	bpf_map_delete_elem(&aios, &key);
 	return 1;

@@ -47,18 +47,18 @@ SEC("perf_event") int major_fault(struct bpf_perf_event_data *context)
 	struct event *event;
 	if (!current_is_recorded())
 		return 0;
-	state = state_of(bpf_get_current_pid_tgid());
+	state = state_of_current();
 	if (!state || !state->is_faulting)
 		return 0;
 	state->is_faulting = 0;
-	event = new_event(OP_FAULT, state->fault_start);
+	event = new_event(state, OP_FAULT, state->fault_start);
 	if (!event)
 		return 0;
 	name_file(event, state->faulted);
 	event->offset = state->fault_page << 12;
 	event->length = event->result = 4096;
 	event->detail = context->addr;
-	bpf_ringbuf_submit(event, ring_flags());
+	submit(event);
 	return 0;
 }
 
@@ -72,12 +72,12 @@ SEC("tp_btf/writeback_dirty_folio") int BPF_PROG(dirtied, struct folio *folio, s
 	state = own_state();
 	if (!state || state->call)
 		return 0;
-	event = new_event(OP_DIRTY, bpf_ktime_get_ns());
+	event = new_event(state, OP_DIRTY, bpf_ktime_get_ns());
 	if (!event)
 		return 0;
 	name_file(event, identity_of_mapped(mapping));
 	event->offset = BPF_CORE_READ(folio, index) << 12;
 	event->length = event->result = 4096;
-	bpf_ringbuf_submit(event, ring_flags());
+	submit(event);
 	return 0;
 }

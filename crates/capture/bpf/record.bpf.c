@@ -33,11 +33,10 @@ static __always_inline __u64 argument(struct thread_state *state, __u8 which)
 // The calls of a 32-bit program have other numbers.
 static __always_inline int is_32_bit(void)
 {
-	struct task_struct *task = (void *)bpf_get_current_task();
 #if defined(__TARGET_ARCH_x86)
-	return BPF_CORE_READ(task, thread_info.status) & 2; // TS_COMPAT
+	return OF_TASK(current_task(), thread_info.status) & 2; // TS_COMPAT
 #else
-	return BPF_CORE_READ(task, thread_info.flags) >> 22 & 1; // TIF_32BIT
+	return OF_TASK(current_task(), thread_info.flags) >> 22 & 1; // TIF_32BIT
 #endif
 }
 
@@ -79,7 +78,7 @@ SEC("tp_btf/sys_enter") int BPF_PROG(enter, struct pt_regs *regs, long number)
 	if (role != IS_RECORDED || is_32_bit())
 		return 0;
 	call = bpf_map_lookup_elem(&calls, &index);
-	if (!call || (call->shape == SHAPE_NONE && !with_wakes))
+	if (!call)
 		return 0;
 	state = own_state();
 	if (!state)
@@ -91,7 +90,7 @@ SEC("tp_btf/sys_enter") int BPF_PROG(enter, struct pt_regs *regs, long number)
 	state->wait = call->wait;
 	if (call->wait == WAIT_SLEEP)
 		state->has_slept = 1;
-	state->run_delay = run_delay_of((void *)bpf_get_current_task());
+	state->run_delay = run_delay_of(current_task());
 	state->start = bpf_ktime_get_ns();
 	if (call->shape == SHAPE_AIO_SUBMIT)
 		aio_submitted(state);
@@ -108,12 +107,12 @@ SEC("tp_btf/sys_enter") int BPF_PROG(enter, struct pt_regs *regs, long number)
 
 static __always_inline void submit_plain(__u8 op, struct thread_state *state, __u64 offset, __u64 length)
 {
-	struct event *event = new_event(op, state->start);
+	struct event *event = new_event(state, op, state->start);
 	if (!event)
 		return;
 	event->offset = offset;
 	event->length = length;
-	bpf_ringbuf_submit(event, ring_flags());
+	submit(event);
 }
 
 // Memory without a file, which may have replaced a mapping.
@@ -128,13 +127,13 @@ static __always_inline void closed(struct thread_state *state, long result)
 	struct event *event;
 	if (state->closed.kind == KIND_NONE || state->closed.kind == KIND_OTHER)
 		return;
-	event = new_event(OP_CLOSE, state->start);
+	event = new_event(state, OP_CLOSE, state->start);
 	if (!event)
 		return;
 	name_file(event, state->closed);
 	event->fd = state->args[0];
 	event->result = result;
-	bpf_ringbuf_submit(event, ring_flags());
+	submit(event);
 }
 
 static __always_inline void on_path(struct thread_state *state, struct call *call, long result)
@@ -146,7 +145,7 @@ static __always_inline void on_path(struct thread_state *state, struct call *cal
 		directory = call->flags == AT_CWD ? AT_FDCWD : (int)argument(state, call->flags);
 		target = hash_of(directory, argument(state, call->detail), 0);
 	}
-	event = new_event(call->op, state->start);
+	event = new_event(state, call->op, state->start);
 	if (!event)
 		return;
 	event->result = result;
@@ -158,7 +157,7 @@ static __always_inline void on_path(struct thread_state *state, struct call *cal
 	} else if (call->op == OP_TRUNCATE) {
 		event->length = argument(state, call->length);
 	}
-	bpf_ringbuf_submit(event, ring_flags());
+	submit(event);
 }
 
 static __always_inline void opened(struct thread_state *state, struct call *call, long result)
@@ -166,13 +165,13 @@ static __always_inline void opened(struct thread_state *state, struct call *call
 	int directory = call->fd == AT_CWD ? AT_FDCWD : (int)argument(state, call->fd);
 	struct path_hash path = hash_of(directory, argument(state, call->offset), 0);
 	struct file *file = file_of(result);
-	struct identity it = {};
+	struct view view = {};
 	struct event *event;
 	__u64 flags = 01101; // O_CREAT, O_WRONLY, O_TRUNC
 	int ends_in_slash = !path.last;
 	if (file) {
-		it = identity_of(file);
-		if (it.kind == KIND_OTHER)
+		view = view_of(file);
+		if (view.it.kind == KIND_OTHER)
 			return;
 		hash_open_file(file, &path);
 	} else if (result >= 0) {
@@ -182,7 +181,7 @@ static __always_inline void opened(struct thread_state *state, struct call *call
 		bpf_probe_read_user(&flags, sizeof flags, (void *)argument(state, call->flags));
 	else if (call->detail != BY_CREAT)
 		flags = argument(state, call->detail);
-	event = new_event(OP_OPEN, state->start);
+	event = new_event(state, OP_OPEN, state->start);
 	if (!event)
 		return;
 	event->fd = result;
@@ -191,11 +190,11 @@ static __always_inline void opened(struct thread_state *state, struct call *call
 	event->name = path.last;
 	event->length = directory_and_prefix(path);
 	if (file) {
-		name_file(event, it);
-		event->offset = it.kind == KIND_DIRECTORY ? directory_and_own_prefix(file, path, ends_in_slash)
-			: BPF_CORE_READ(file, f_inode, i_size);
+		name_file(event, view.it);
+		event->offset = view.it.kind == KIND_DIRECTORY ? directory_and_own_prefix(file, path, ends_in_slash)
+			: view.size;
 	}
-	bpf_ringbuf_submit(event, ring_flags());
+	submit(event);
 }
 
 // The file that an event refers to besides its own.
@@ -208,18 +207,19 @@ static __always_inline int mention(struct thread_state *state, int fd, struct id
 	*it = identity_of(file);
 	if (it->kind == KIND_OTHER)
 		return 0;
-	event = new_event(OP_FILE, state->start);
+	event = new_event(state, OP_FILE, state->start);
 	if (!event)
 		return 0;
 	name_file(event, *it);
 	event->fd = fd;
-	bpf_ringbuf_submit(event, ring_flags());
+	submit(event);
 	return 1;
 }
 
 static __always_inline void ended(struct thread_state *state, struct call *call, long result)
 {
-	struct identity it = {}, target = {};
+	struct identity target = {};
+	struct view view = {};
 	struct file *file = 0;
 	struct event *event;
 	int fd = call->fd == NO_ARG ? -1 : (int)argument(state, call->fd);
@@ -229,19 +229,19 @@ static __always_inline void ended(struct thread_state *state, struct call *call,
 		file = file_of(fd);
 		if (!file)
 			return;
-		it = identity_of(file);
-		if (it.kind == KIND_OTHER)
+		view = view_of(file);
+		if (view.it.kind == KIND_OTHER)
 			return talked(state, fd, call->wait, result); // a socket, a pipe, a terminal
 	}
 	if (call->op == OP_COPY_RANGE && !mention(state, argument(state, call->detail), &target))
 		return;
-	event = new_event(call->op, state->start);
+	event = new_event(state, call->op, state->start);
 	if (!event)
 		return;
 	event->fd = fd;
 	event->result = result;
 	if (file)
-		name_file(event, it);
+		name_file(event, view.it);
 	event->length = call->length == FROM_RESULT ? (result > 0 ? result : 0) : argument(state, call->length);
 	if (call->flags != NO_ARG && call->offset != AT_POINTER)
 		event->flags = flags_of_call(event->flags, argument(state, call->flags));
@@ -257,13 +257,13 @@ static __always_inline void ended(struct thread_state *state, struct call *call,
 		else if (call->offset == AT_POINTER && pointer &&
 			 !bpf_probe_read_user(&offset, sizeof offset, (void *)pointer) && result > 0)
 			offset -= result;
-		event->offset = offset_before(file, event, result, offset);
+		event->offset = offset_before(view, event, result, offset);
 	}
 	if (call->op == OP_COPY_RANGE) {
 		event->detail = target.inode;
 		event->name = target.device;
 	}
-	bpf_ringbuf_submit(event, ring_flags());
+	submit(event);
 }
 
 SEC("tp_btf/sys_exit") int BPF_PROG(leave, struct pt_regs *regs, long result)
@@ -273,7 +273,7 @@ SEC("tp_btf/sys_exit") int BPF_PROG(leave, struct pt_regs *regs, long result)
 	__u32 index;
 	if (!current_is_recorded())
 		return 0;
-	state = state_of(bpf_get_current_pid_tgid());
+	state = state_of_current();
 	if (!state || !state->call)
 		return 0;
 	index = state->call - 1;

@@ -35,10 +35,10 @@ static __always_inline void talked(struct thread_state *state, int fd, __u32 wai
 	socket = BPF_CORE_READ(file, private_data);
 	if (!is_servers(BPF_CORE_READ(socket, sk)))
 		return;
-	event = new_event(wait == WAIT_READ ? OP_REQUEST : OP_ANSWER, state->start);
+	event = new_event(state, wait == WAIT_READ ? OP_REQUEST : OP_ANSWER, state->start);
 	if (!event)
 		return;
 	event->inode = BPF_CORE_READ(inode, i_ino);
 	event->result = result;
-	bpf_ringbuf_submit(event, ring_flags());
+	submit(event);
 }

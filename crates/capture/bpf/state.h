@@ -7,10 +7,9 @@
 #include "event.h"
 
 // Set before loading.
-const volatile __u64 wake_reader_at = 1 << 20; // bytes in the ring that are worth waking the reader
 const volatile __u32 name_key = 1;
 const volatile __u64 namespace_device = 0, namespace_inode = 0; // of the recorder's processes, if not the first
-const volatile __u8 with_wakes = 1;
+const volatile __u8 has_typed_task = 1; // bpf_get_current_task_btf(), since 5.11
 // Where btrfs has the device number of a subvolume; 0: no btrfs.
 const volatile __u32 btrfs_root_before = 0; // bytes from an inode back to the pointer to its root
 const volatile __u32 btrfs_device_at = 0;
@@ -72,9 +71,10 @@ MAP(BPF_MAP_TYPE_ARRAY, 1, __u32, struct group, groups);
 struct text { char bytes[512]; struct path_hash hash; };
 MAP(BPF_MAP_TYPE_PERCPU_ARRAY, 1, __u32, struct text, texts);
 
-static __always_inline __u64 ring_flags(void)
+// The reader looks for events from time to time, so nobody has to wake it.
+static __always_inline void submit(struct event *event)
 {
-	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= wake_reader_at ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
 }
 
 static __always_inline void count_lost(__u64 events)
@@ -118,22 +118,37 @@ static __always_inline struct thread_state *state_of(__u32 thread)
 	return bpf_map_lookup_elem(&threads, &thread);
 }
 
+static __always_inline struct thread_state *state_of_current(void)
+{
+	return state_of(bpf_get_current_pid_tgid());
+}
+
+// Of a thread that has made no call yet. It would need much of the stack.
+const volatile struct thread_state fresh = {};
+
 static __always_inline struct thread_state *own_state(void)
 {
 	__u32 thread = bpf_get_current_pid_tgid();
 	struct thread_state *state = state_of(thread);
-	struct thread_state fresh = {};
 	if (state)
 		return state;
-	if (bpf_map_update_elem(&threads, &thread, &fresh, BPF_NOEXIST))
+	if (bpf_map_update_elem(&threads, &thread, (void *)&fresh, BPF_NOEXIST))
 		count_lost(1);
 	return state_of(thread);
 }
 
+static __always_inline struct task_struct *current_task(void)
+{
+	return has_typed_task ? bpf_get_current_task_btf() : (void *)bpf_get_current_task();
+}
+
+// A field of a task. Of a pointer with a type, it needs no call.
+#define OF_TASK(task, field) (has_typed_task ? (task)->field : BPF_CORE_READ(task, field))
+
 // How long a thread that could run has waited for a CPU so far.
 static __always_inline __u64 run_delay_of(struct task_struct *task)
 {
-	return bpf_core_field_exists(task->sched_info) ? BPF_CORE_READ(task, sched_info.run_delay) : 0;
+	return bpf_core_field_exists(task->sched_info) ? OF_TASK(task, sched_info.run_delay) : 0;
 }
 
 static __always_inline __u32 delay_between(__u64 before, __u64 after)
@@ -146,7 +161,6 @@ static __always_inline struct event *new_completion(__u8 op, __u64 start)
 {
 	struct event *event = bpf_ringbuf_reserve(&ring, sizeof *event, 0);
 	__u64 id = bpf_get_current_pid_tgid();
-	struct task_struct *task = (void *)bpf_get_current_task();
 	if (!event) {
 		count_lost(1);
 		return 0;
@@ -155,26 +169,23 @@ static __always_inline struct event *new_completion(__u8 op, __u64 start)
 	event->op = op;
 	event->start = start;
 	event->end = bpf_ktime_get_ns();
-	event->cpu = BPF_CORE_READ(task, se.sum_exec_runtime);
+	event->cpu = OF_TASK(current_task(), se.sum_exec_runtime);
 	event->thread = id;
 	event->process = id >> 32;
 	event->fd = -1;
 	return event;
 }
 
-static __always_inline struct event *new_event(__u8 op, __u64 start)
+// An event of this thread, whose state it may have.
+static __always_inline struct event *new_event(struct thread_state *state, __u8 op, __u64 start)
 {
 	struct event *event = new_completion(op, start);
-	struct thread_state *state;
 	__u64 delay, until;
-	if (!event || op >= OP_UNMAP)
-		return event;
-	state = state_of(event->thread);
-	if (!state)
+	if (!event || !state || op >= OP_UNMAP)
 		return event;
 	if (op != OP_WAKE)
 		state->has_slept = 0;
-	delay = run_delay_of((void *)bpf_get_current_task());
+	delay = run_delay_of(current_task());
 	until = start && start == state->start ? state->run_delay : delay;
 	event->run_delay = delay_between(state->counted_delay, until);
 	state->counted_delay = delay;
@@ -184,6 +195,5 @@ static __always_inline struct event *new_event(__u8 op, __u64 start)
 // Threads of io_uring and of the kernel make no system calls.
 static __always_inline int is_kernels_own(void)
 {
-	struct task_struct *task = (void *)bpf_get_current_task();
-	return (BPF_CORE_READ(task, flags) & (0x10 | 0x4000 | 0x200000)) != 0; // PF_IO_WORKER, PF_USER_WORKER, PF_KTHREAD
+	return (OF_TASK(current_task(), flags) & (0x10 | 0x4000 | 0x200000)) != 0; // PF_IO_WORKER, PF_USER_WORKER, PF_KTHREAD
 }

@@ -33,17 +33,17 @@ static __always_inline void join(__u32 process)
 		return;
 	if (bpf_map_update_elem(&recorded, &process, &one, BPF_NOEXIST))
 		return count_lost(1);
-	event = new_event(OP_JOIN, bpf_ktime_get_ns());
+	event = new_event(0, OP_JOIN, bpf_ktime_get_ns());
 	if (!event)
 		return;
 	event->length = process;
-	bpf_ringbuf_submit(event, ring_flags());
+	submit(event);
 }
 
 SEC("tp_btf/cgroup_attach_task") int BPF_PROG(moved, struct cgroup *group, const char *path, struct task_struct *task)
 {
 	if (is_in_group(group))
-		join(BPF_CORE_READ(task, tgid));
+		join(task->tgid);
 	return 0;
 }
 
@@ -51,17 +51,17 @@ SEC("tp_btf/cgroup_attach_task") int BPF_PROG(moved, struct cgroup *group, const
 SEC("tp_btf/sched_process_exec") int BPF_PROG(executed, struct task_struct *task)
 {
 	struct event *event;
-	if (!is_recorded(BPF_CORE_READ(task, tgid)))
+	if (!is_recorded(task->tgid))
 		return 0;
-	event = new_event(OP_EXEC, bpf_ktime_get_ns());
+	event = new_event(0, OP_EXEC, bpf_ktime_get_ns());
 	if (event)
-		bpf_ringbuf_submit(event, ring_flags());
+		submit(event);
 	return 0;
 }
 
 SEC("tp_btf/sched_process_fork") int BPF_PROG(forked, struct task_struct *parent, struct task_struct *child)
 {
-	__u32 of_parent = BPF_CORE_READ(parent, tgid), of_child = BPF_CORE_READ(child, tgid);
+	__u32 of_parent = parent->tgid, of_child = child->tgid;
 	__u8 one = 1;
 	struct event *event;
 	if (!is_recorded(of_parent)) {
@@ -72,27 +72,27 @@ SEC("tp_btf/sched_process_fork") int BPF_PROG(forked, struct task_struct *parent
 	}
 	if (of_parent != of_child && bpf_map_update_elem(&recorded, &of_child, &one, BPF_ANY))
 		count_lost(1);
-	event = new_event(OP_SPAWN, bpf_ktime_get_ns());
+	event = new_event(state_of_current(), OP_SPAWN, bpf_ktime_get_ns());
 	if (event) {
-		event->detail = BPF_CORE_READ(child, pid);
+		event->detail = child->pid;
 		event->length = of_child;
-		bpf_ringbuf_submit(event, ring_flags());
+		submit(event);
 	}
 	return 0;
 }
 
 SEC("tp_btf/sched_process_exit") int BPF_PROG(exited, struct task_struct *task)
 {
-	__u32 thread = BPF_CORE_READ(task, pid), process = BPF_CORE_READ(task, tgid);
+	__u32 thread = task->pid, process = task->tgid;
 	struct event *event;
 	if (!is_recorded(process))
 		return 0;
-	event = new_event(OP_EXIT, bpf_ktime_get_ns());
+	event = new_event(state_of_current(), OP_EXIT, bpf_ktime_get_ns());
 	if (event)
-		bpf_ringbuf_submit(event, ring_flags());
+		submit(event);
 	bpf_map_delete_elem(&threads, &thread);
 	// Its number may soon be another program's.
-	if (BPF_CORE_READ(task, signal, live.counter) == 0)
+	if (task->signal->live.counter == 0)
 		bpf_map_delete_elem(&recorded, &process);
 	return 0;
 }
@@ -102,22 +102,22 @@ SEC("tp_btf/sched_waking") int BPF_PROG(waking, struct task_struct *woken)
 {
 	struct thread_state *own, *other;
 	struct event *event;
-	__u32 thread = BPF_CORE_READ(woken, pid);
+	__u32 thread = woken->pid;
 	__u64 delay;
-	if (!current_is_recorded() || !is_recorded(BPF_CORE_READ(woken, tgid)))
+	if (!current_is_recorded() || !is_recorded(woken->tgid))
 		return 0;
-	own = state_of(bpf_get_current_pid_tgid());
+	own = state_of_current();
 	if (!own || !own->call)
 		return 0; // in no system call: most likely an interrupt
 	other = state_of(thread);
-	event = new_event(OP_WAKE, 0);
+	event = new_event(own, OP_WAKE, 0);
 	if (!event)
 		return 0;
 	event->start = other && other->call ? other->start : event->end;
 	event->detail = thread;
 	event->offset = own->wait;
 	event->offset |= (other && other->call ? other->wait : 11) << 4;
-	event->length = BPF_CORE_READ(woken, se.sum_exec_runtime);
+	event->length = woken->se.sum_exec_runtime;
 	if (own->has_slept)
 		event->flags |= FLAG_WAKER_SLEPT;
 	if (other && other->has_slept)
@@ -127,6 +127,6 @@ SEC("tp_btf/sched_waking") int BPF_PROG(waking, struct task_struct *woken)
 		event->result = delay_between(other->counted_delay, delay);
 		other->counted_delay = delay;
 	}
-	bpf_ringbuf_submit(event, ring_flags());
+	submit(event);
 	return 0;
 }

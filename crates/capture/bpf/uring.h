@@ -151,30 +151,34 @@ SEC("tp_btf/io_uring_submit_sqe") int BPF_PROG(uring_submit_ring, void *of_ring,
 static __always_inline void end_data_request(struct io_kiocb *io, struct request *request, struct event *event)
 {
 	struct file *file = BPF_CORE_READ(io, file);
+	struct view view;
 	event->offset = request->offset;
 	event->length = !request->is_vector ? request->length : event->result > 0 ? event->result : 0;
 	if (!file)
 		return;
-	name_file(event, identity_of(file));
+	view = view_of(file);
+	name_file(event, view.it);
 	if (request->keeps_place)
 		event->flags &= ~FLAG_APPEND;
 	if (request->op <= OP_WRITE)
-		event->offset = offset_before(file, event, event->result, request->offset);
+		event->offset = offset_before(view, event, event->result, request->offset);
 }
 
 static __always_inline void end_path_request(struct request *request, struct event *event)
 {
 	struct path_hash path = request->path;
 	struct file *file;
+	struct view view;
 	if (request->op == OP_OPEN) {
 		event->fd = request->fd < 0 ? -1 : event->result;
 		file = file_of(event->fd);
 		if (file) {
-			name_file(event, identity_of(file));
+			view = view_of(file);
+			name_file(event, view.it);
 			hash_open_file(file, &path);
 			event->offset = event->kind == KIND_DIRECTORY
 				? directory_and_own_prefix(file, path, !request->path.last)
-				: BPF_CORE_READ(file, f_inode, i_size);
+				: view.size;
 		}
 		event->length = directory_and_prefix(path);
 	} else {
@@ -214,7 +218,7 @@ SEC("tp_btf/io_uring_complete") int BPF_PROG(uring_complete, void *of_ring, void
 		if (event->kind == KIND_OTHER)
 			bpf_ringbuf_discard(event, 0);
 		else
-			bpf_ringbuf_submit(event, ring_flags());
+			submit(event);
 	}
 	bpf_map_delete_elem(&requests, &key);
 	return 0;

@@ -1,5 +1,5 @@
-//! Reads from the kernel's BTF how many parameters each tracepoint has, and where a structure of a
-//! module has a field. `aya` parses BTF too, but exposes neither.
+//! Reads from the kernel's BTF how many parameters each tracepoint has, which helpers BPF programs can
+//! call, and where a structure of a module has a field. `aya` parses BTF too, but exposes none of it.
 
 use std::io;
 use std::path::Path;
@@ -10,11 +10,12 @@ const MAGIC: u16 = 0xeb9f;
 
 const KIND_STRUCT: u32 = 4;
 const KIND_POINTER: u32 = 2;
+const KIND_ENUMERATION: u32 = 6;
 const KIND_TYPEDEF: u32 = 8;
 const KIND_FUNCTION_PROTOTYPE: u32 = 13;
 
-/// The kernel's tracepoints.
-pub(crate) struct Tracepoints {
+/// The types of the kernel or of a module.
+pub(crate) struct KernelTypes {
     bytes: Vec<u8>,
     types: Vec<Type>,
     strings_at: usize,
@@ -51,17 +52,14 @@ impl Type {
     }
 }
 
-impl Tracepoints {
+impl KernelTypes {
     pub(crate) fn of_kernel() -> io::Result<Self> {
         let bytes = std::fs::read(Path::new(OF_KERNEL))?;
         Self::parse(bytes).ok_or_else(|| io::Error::other("the kernel's BTF is damaged"))
     }
 
     fn parse(bytes: Vec<u8>) -> Option<Self> {
-        let word = |at: usize| {
-            let four = bytes.get(at..at.checked_add(4)?)?;
-            Some(u32::from_le_bytes(four.try_into().ok()?))
-        };
+        let word = |at| word(&bytes, at);
         let magic = bytes.get(..2)?.try_into().ok().map(u16::from_le_bytes)?;
         if magic != MAGIC {
             return None;
@@ -97,6 +95,20 @@ impl Tracepoints {
         is_function.then(|| prototype.members().saturating_sub(1))
     }
 
+    /// Whether BPF programs can call this helper, such as `get_current_task_btf`.
+    pub(crate) fn has_helper(&self, helper: &str) -> bool {
+        let name = format!("BPF_FUNC_{helper}");
+        let is_list = |found: &&Type| {
+            found.kind() == KIND_ENUMERATION && self.is_named(**found, b"bpf_func_id")
+        };
+        self.types.iter().find(is_list).is_some_and(|list| {
+            (0..list.members() as usize).any(|member| {
+                let value = self.word(list.at + 12 + 8 * member);
+                value.is_some_and(|value| self.is_string(value, name.as_bytes()))
+            })
+        })
+    }
+
     /// `None` if btrfs is not loaded. It is part of some kernels, and a module of others.
     pub(crate) fn subvolumes(self) -> Option<Subvolumes> {
         if let Some(found) = self.find_subvolumes() {
@@ -120,29 +132,38 @@ impl Tracepoints {
             found.kind() == KIND_STRUCT && self.is_named(**found, structure.as_bytes())
         };
         let found = self.types.iter().find(is_structure)?;
-        let word = |at: usize| {
-            let four = self.bytes.get(at..at.checked_add(4)?)?;
-            Some(u32::from_le_bytes(four.try_into().ok()?))
-        };
         (0..found.members() as usize).find_map(|member| {
             let at = found.at + 12 + 12 * member;
-            let named = Type { at, name: word(at)?, info: 0, other: 0 };
             // With bit fields in the structure, the upper byte is a width.
             let has_widths = found.info >> 31 != 0;
-            let bits = word(at + 8)? & if has_widths { 0x00ff_ffff } else { u32::MAX };
-            self.is_named(named, field.as_bytes()).then_some(bits / 8)
+            let bits = self.word(at + 8)? & if has_widths { 0x00ff_ffff } else { u32::MAX };
+            self.is_string(self.word(at)?, field.as_bytes()).then_some(bits / 8)
         })
     }
 
+    fn word(&self, at: usize) -> Option<u32> {
+        word(&self.bytes, at)
+    }
+
     fn is_named(&self, found: Type, name: &[u8]) -> bool {
+        self.is_string(found.name, name)
+    }
+
+    /// Whether the string of this number, which is where it begins, is this text.
+    fn is_string(&self, number: u32, name: &[u8]) -> bool {
         let length = self.before.as_ref().map_or(0, |before| before.strings_length);
-        let Some(own) = (found.name as usize).checked_sub(length) else {
-            return self.before.as_ref().is_some_and(|before| before.is_named(found, name));
+        let Some(own) = (number as usize).checked_sub(length) else {
+            return self.before.as_ref().is_some_and(|before| before.is_string(number, name));
         };
         let text = self.strings_at.checked_add(own);
         let text = text.and_then(|at| self.bytes.get(at..));
         text.and_then(|text| text.strip_prefix(name)).is_some_and(|rest| rest.first() == Some(&0))
     }
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    let four = bytes.get(at..at.checked_add(4)?)?;
+    Some(u32::from_le_bytes(four.try_into().ok()?))
 }
 
 /// Bytes that follow a type's first three words, by its kind.
@@ -168,16 +189,18 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_kernel_knows_its_tracepoints() {
+    fn the_kernel_knows_its_tracepoints_and_helpers() {
         if !iotax_testing::kernel_has_btf() {
             return;
         }
-        let tracepoints = Tracepoints::of_kernel().unwrap();
-        assert_eq!(tracepoints.parameters("sys_enter"), Some(2));
-        assert_eq!(tracepoints.parameters("sched_process_fork"), Some(2));
-        assert_eq!(tracepoints.parameters("sys_ente"), None);
-        assert_eq!(tracepoints.offset("file", "no_such_field"), None);
-        assert!(tracepoints.offset("inode", "i_generation").unwrap() > 0);
+        let types = KernelTypes::of_kernel().unwrap();
+        assert_eq!(types.parameters("sys_enter"), Some(2));
+        assert_eq!(types.parameters("sched_process_fork"), Some(2));
+        assert_eq!(types.parameters("sys_ente"), None);
+        assert_eq!(types.offset("file", "no_such_field"), None);
+        assert!(types.offset("inode", "i_generation").unwrap() > 0);
+        assert!(types.has_helper("ringbuf_reserve"));
+        assert!(!types.has_helper("ringbuf_reserv"));
     }
 
     /// A module with a structure whose names are partly the kernel's.
@@ -193,7 +216,7 @@ mod tests {
             bytes.extend(strings);
             bytes
         };
-        let of_kernel = Tracepoints::parse(blob(&[], b"\0root\0")).unwrap();
+        let of_kernel = KernelTypes::parse(blob(&[], b"\0root\0")).unwrap();
         let (own, of_inode) = (6, 6 + 12);
         let structures = [
             own,
@@ -213,7 +236,7 @@ mod tests {
             16 * 8,
         ];
         let strings = b"btrfs_inode\0vfs_inode\0btrfs_root\0anon_dev\0";
-        let mut module = Tracepoints::parse(blob(&structures, strings)).unwrap();
+        let mut module = KernelTypes::parse(blob(&structures, strings)).unwrap();
         module.before = Some(Box::new(of_kernel));
         let expected = Subvolumes { root_before: 32, device_at: 16 };
         assert_eq!(module.find_subvolumes(), Some(expected));
@@ -226,8 +249,9 @@ mod tests {
                 bytes[..2].copy_from_slice(&MAGIC.to_le_bytes());
                 bytes[4..16].copy_from_slice(&[24, 0, 0, 0, 0, 0, 0, 0, 200, 0, 0, 0]);
             }
-            if let Some(found) = Tracepoints::parse(bytes) {
+            if let Some(found) = KernelTypes::parse(bytes) {
                 found.parameters("sys_enter");
+                found.has_helper("ringbuf_reserve");
             }
         }
     }

@@ -15,7 +15,7 @@ use iotax_trace::{EndReason, Head, keep_whole_blocks};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::error::Error;
-use crate::overhead::Overhead;
+use crate::overhead::{Done, Overhead};
 use crate::processes::{is_running, start, status_of};
 use crate::recorder::{Limits, Progress, Recorded, Request};
 use crate::sink::Sink;
@@ -130,7 +130,8 @@ impl Tracer {
             thread::sleep(GLANCE);
             if told.elapsed() >= TELL {
                 told = Instant::now();
-                self.overhead.sample(self.began.elapsed(), self.cpu_ns());
+                let (elapsed, used_ns) = (self.began.elapsed(), self.cpu_ns());
+                self.overhead.update(Done { elapsed, used_ns, events: 0 });
                 tell(&self.progress());
             }
             let progress = self.progress();

@@ -80,8 +80,8 @@ pub enum Error {
     StraceEnded,
     #[error("cannot use the output of strace: {0}")]
     Import(iotax_trace::import::ImportError),
-    #[error("cannot read events from the BPF programs: {0}")]
-    Ring(io::Error),
+    #[error("cannot wait for the command: {0}")]
+    Wait(io::Error),
 }
 
 /// How much of a recording is left after a failure.

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `calls` | which system calls are recorded, and which of their arguments |
 //! | `probes` | loads and attaches the BPF programs |
-//! | `btf` | parameter counts of the kernel's tracepoints, and the layout of btrfs (BTF) |
+//! | `btf` | the tracepoints and BPF helpers of the kernel, and the layout of btrfs (BTF) |
 //! | `raw` | layout of an event in the ring buffer |
 //! | `translate` | converts raw events to trace events |
 //! | `names` | which file has which name, by keyed hashes |

@@ -2,8 +2,9 @@
 //! per variant, and iotax attaches the matching one.
 
 use std::fs;
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::path::Path;
+use std::time::Duration;
 
 use aya::maps::{Array, HashMap, MapData, RingBuf};
 use aya::programs::perf_event::{PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
@@ -14,7 +15,7 @@ use aya::{Btf, Ebpf, EbpfError, EbpfLoader, Pod, include_bytes_aligned};
 use iotax_trace::Unseen;
 use rustix::thread::CapabilitySet;
 
-use crate::btf::Tracepoints;
+use crate::btf::KernelTypes;
 use crate::calls::recorded_calls;
 use crate::error::Error;
 use crate::groups::GroupId;
@@ -65,11 +66,17 @@ pub(crate) struct Probes {
     programs: Ebpf,
     ring: RingBuf<MapData>,
     namespace: Option<PidNamespace>,
-    /// While this is open, the kernel measures the programs' run time.
-    stats: Option<OwnedFd>,
+    sample: Option<Sample>,
     pub unseen: Vec<Unseen>,
     /// Whether processes that join a control group are seen.
     pub sees_joins: bool,
+}
+
+/// A sample of the programs' CPU time.
+struct Sample {
+    /// While this is open, the kernel measures it.
+    _stats: OwnedFd,
+    before_ns: u64,
 }
 
 #[repr(transparent)]
@@ -97,17 +104,23 @@ unsafe impl Pod for GroupId {}
 impl Probes {
     pub(crate) fn load(name_key: u32) -> Result<Self, Error> {
         refuse_without_rights()?;
-        let tracepoints = Tracepoints::of_kernel().map_err(|_| Error::NoBtf)?;
+        let types = KernelTypes::of_kernel().map_err(|_| Error::NoBtf)?;
+        let has_typed_task = types.has_helper("get_current_task_btf");
+        Self::load_for(types, has_typed_task, name_key)
+    }
+
+    fn load_for(types: KernelTypes, has_typed_task: bool, name_key: u32) -> Result<Self, Error> {
         let btf = Btf::from_sys_fs().map_err(|_| Error::NoBtf)?;
         let namespace = PidNamespace::own();
         let (device, inode) = namespace.map_or((0, 0), |own| (own.device, own.inode));
-        let subvolumes = Tracepoints::of_kernel().ok().and_then(Tracepoints::subvolumes);
+        let subvolumes = KernelTypes::of_kernel().ok().and_then(KernelTypes::subvolumes);
         let subvolumes = subvolumes.unwrap_or_default();
         let mut programs = EbpfLoader::new()
             .btf(Some(&btf))
             .override_global("name_key", &name_key, true)
             .override_global("namespace_device", &device, true)
             .override_global("namespace_inode", &inode, true)
+            .override_global("has_typed_task", &u8::from(has_typed_task), true)
             .override_global("btrfs_root_before", &subvolumes.root_before, true)
             .override_global("btrfs_device_at", &subvolumes.device_at, true)
             .map_max_entries("ring", RING_BYTES)
@@ -116,10 +129,9 @@ impl Probes {
         fill_calls(&mut programs)?;
         let ring = programs.take_map("ring").expect("the object has it");
         let ring = RingBuf::try_from(ring).expect("it is one");
-        let stats = enable_stats(Stats::RunTime).ok();
         let mut probes =
-            Self { programs, ring, namespace, stats, unseen: Vec::new(), sees_joins: false };
-        let kernel = Kernel { tracepoints, btf };
+            Self { programs, ring, namespace, sample: None, unseen: Vec::new(), sees_joins: false };
+        let kernel = Kernel { types, btf };
         probes.attach_all(&kernel)?;
         probes.set_role(std::process::id(), IS_RECORDER)?;
         Ok(probes)
@@ -140,7 +152,7 @@ impl Probes {
         if !self.try_attach(kernel, &DIRTIED) {
             self.unseen.push(Unseen::DirtiedPages);
         }
-        let submit = match kernel.tracepoints.parameters(URING_SQE.tracepoint) {
+        let submit = match kernel.types.parameters(URING_SQE.tracepoint) {
             None => &URING_REQ,
             // The request, and whether it may block.
             Some(2) => &URING_SQE,
@@ -170,7 +182,7 @@ impl Probes {
 
     /// False if this kernel does not have the tracepoint.
     fn attach(&mut self, kernel: &Kernel, probe: &Probe) -> Result<bool, Error> {
-        if kernel.tracepoints.parameters(probe.tracepoint).is_none() {
+        if kernel.types.parameters(probe.tracepoint).is_none() {
             return Ok(false);
         }
         let failed = |error: ProgramError| refused(probe.program, &EbpfError::ProgramError(error));
@@ -239,11 +251,6 @@ impl Probes {
         self.namespace.is_none()
     }
 
-    pub(crate) fn ring(&self) -> BorrowedFd<'_> {
-        // SAFETY: the ring owns the descriptor and is borrowed for the same lifetime.
-        unsafe { BorrowedFd::borrow_raw(self.ring.as_raw_fd()) }
-    }
-
     /// Takes the next event, if there is one.
     pub(crate) fn next(&mut self) -> Option<RawEvent> {
         self.ring.next().and_then(|item| RawEvent::parse(&item))
@@ -256,16 +263,27 @@ impl Probes {
         map.get(&0, 0).unwrap_or(0)
     }
 
-    /// CPU time used by the BPF programs so far; `None` if the kernel does not measure it.
-    pub(crate) fn run_time_ns(&self) -> Option<u64> {
-        self.stats.as_ref()?;
+    /// Lets the kernel measure the programs' CPU time from now on. Some kernels cannot.
+    pub(crate) fn begin_sample(&mut self) {
+        let before_ns = self.run_time_ns();
+        let stats = enable_stats(Stats::RunTime).ok();
+        self.sample = stats.map(|stats| Sample { _stats: stats, before_ns });
+    }
+
+    /// Ends the sample: how much CPU time the programs used.
+    pub(crate) fn end_sample(&mut self) -> Option<Duration> {
+        let sample = self.sample.take()?;
+        Some(Duration::from_nanos(self.run_time_ns().saturating_sub(sample.before_ns)))
+    }
+
+    fn run_time_ns(&self) -> u64 {
         let of = |program: &Program| {
             let descriptor = program.fd().ok()?.as_fd().as_raw_fd();
             let text = fs::read_to_string(format!("/proc/self/fdinfo/{descriptor}")).ok()?;
             let line = text.lines().find_map(|line| line.strip_prefix("run_time_ns:"))?;
             line.trim().parse::<u64>().ok()
         };
-        Some(self.programs.programs().filter_map(|(_, program)| of(program)).sum())
+        self.programs.programs().filter_map(|(_, program)| of(program)).sum()
     }
 
     /// Detaches all programs; what is in the ring can still be read.
@@ -282,7 +300,7 @@ impl Probes {
 }
 
 struct Kernel {
-    tracepoints: Tracepoints,
+    types: KernelTypes,
     btf: Btf,
 }
 
@@ -319,4 +337,40 @@ fn refused(program: &str, error: &EbpfError) -> Error {
         next = cause.source();
     }
     Error::Refused { program: program.to_owned(), why }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    /// As before 5.11.
+    #[test]
+    fn programs_that_read_tasks_without_types_record_the_same() {
+        if !iotax_testing::needs_bpf() {
+            return;
+        }
+        let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+        let written_with = |has_typed_task| {
+            let types = KernelTypes::of_kernel().unwrap();
+            let mut probes = Probes::load_for(types, has_typed_task, 1).unwrap();
+            let mut dd = Command::new("sh");
+            dd.args(["-c", "sleep 0.2; exec dd if=/dev/zero of=$0 bs=8k count=9 status=none"]);
+            let mut dd = dd.arg(&path).spawn().unwrap();
+            probes.record_process(dd.id()).unwrap();
+            assert!(dd.wait().unwrap().success());
+            let (identity, kind) = probes.identity_of(&path).unwrap();
+            assert_eq!(kind, Kind::Regular);
+            let events = std::iter::from_fn(|| probes.next());
+            let own = events.filter(|raw| raw.inode == identity.place.inode && raw.length == 8192);
+            own.map(|raw| {
+                assert!(raw.cpu_ns > 0 && raw.end_ns > raw.start_ns);
+                (raw.op, raw.offset, raw.result, raw.device, raw.flags, raw.process == dd.id())
+            })
+            .collect::<Vec<_>>()
+        };
+        let with_types = written_with(true);
+        assert_eq!(with_types.len(), 9);
+        assert_eq!(written_with(false), with_types);
+    }
 }

@@ -98,10 +98,8 @@ pub struct Recorder {
 impl Recorder {
     /// Loads the BPF programs.
     pub fn attach() -> Result<Self, Error> {
-        // Only hashes of paths leave the kernel. The key is random and is not stored.
-        let [a, b, c, d, ..] = RandomState::new().build_hasher().finish().to_le_bytes();
-        let key = u32::from_le_bytes([a, b, c, d]);
-        Ok(Self { probes: Probes::load(key)? })
+        // Only hashes of paths leave the kernel. The key is not stored.
+        Ok(Self { probes: Probes::load(random())? })
     }
 
     /// Records into a new file.
@@ -189,6 +187,12 @@ impl Recorder {
     }
 }
 
+/// A random number, from the standard library's keys of hashes.
+pub(crate) fn random() -> u32 {
+    let [a, b, c, d, ..] = RandomState::new().build_hasher().finish().to_le_bytes();
+    u32::from_le_bytes([a, b, c, d])
+}
+
 /// What ends a recording.
 pub(crate) struct Watch<'a> {
     processes: Vec<u32>,
@@ -205,7 +209,7 @@ impl Watch<'_> {
         probes: &Probes,
     ) -> Result<Option<EndReason>, Error> {
         if let Some(child) = &mut self.child {
-            let status = child.try_wait().map_err(Error::Ring)?;
+            let status = child.try_wait().map_err(Error::Wait)?;
             if let Some(status) = status {
                 return Ok(Some(EndReason::Command { code: status.code() }));
             }

@@ -3,26 +3,31 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use iotax_trace::{End, EndReason, FileState, Head, Op, Writer};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::error::Error;
 use crate::mappings::Mapping;
 use crate::open_files::{descriptor_path, descriptors, mapped_parts};
-use crate::overhead::Overhead;
+use crate::overhead::{Done, Overhead};
 use crate::probes::Probes;
 use crate::raw::{self, Kind, RawEvent};
-use crate::recorder::{Progress, Watch};
+use crate::recorder::{Progress, Watch, random};
 use crate::sink::Sink;
 use crate::start_state::state_of;
 use crate::translate::{Identity, NewFile, Translator};
 
-/// How long events may wait in the ring.
-const GLANCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-/// How often overhead is measured and progress is reported.
+/// How long events may wait in the ring. It has room for 4,000,000 events per second.
+const GLANCE: Duration = Duration::from_millis(20);
+/// How often the CPU time of the BPF programs is measured, for as long as events may wait. The time
+/// between two samples varies by up to a half, so that no regular load is always or never measured.
+const SAMPLE: Duration = Duration::from_secs(1);
+/// How often in the beginning.
+const FIRST_SAMPLES: Duration = Duration::from_millis(100);
+/// How often progress is reported.
 const TELL: Duration = Duration::from_millis(500);
 /// Events that are taken before the recorder looks whether it should end.
 const AT_ONCE: usize = 1 << 16;
@@ -33,7 +38,6 @@ pub(crate) struct Session {
     path: PathBuf,
     began: Instant,
     cpu_before_ns: u64,
-    run_before_ns: Option<u64>,
     writer: Writer<Sink>,
     translator: Translator,
     devices: Vec<u32>,
@@ -52,7 +56,6 @@ impl Session {
             path: output.to_owned(),
             began: Instant::now(),
             cpu_before_ns: own_cpu_ns(),
-            run_before_ns: probes.run_time_ns(),
             writer: Writer::new(sink, head)?,
             translator: Translator::new(start_ns),
             devices: Vec::new(),
@@ -124,17 +127,19 @@ impl Session {
     ) -> Result<EndReason, Error> {
         let mut told = Instant::now();
         let mut written = Instant::now();
+        let mut next_sample = Instant::now();
         loop {
-            let ring = probes.ring();
-            let mut polled = [PollFd::new(&ring, PollFlags::IN)];
-            match poll(&mut polled, Some(&GLANCE)) {
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(Error::Ring(error.into())),
+            let now = Instant::now();
+            if now >= next_sample {
+                let apart = (self.began.elapsed() / 4).clamp(FIRST_SAMPLES, SAMPLE);
+                next_sample = now + apart.mul_f64(0.5 + f64::from(random()) / f64::from(u32::MAX));
+                self.sample(probes)?;
+            } else if !self.drain(probes)? {
+                thread::sleep(GLANCE);
             }
-            self.drain(probes)?;
             if told.elapsed() >= TELL {
                 told = Instant::now();
-                self.measure_overhead(probes);
+                self.measure_overhead();
                 tell(&self.progress(probes));
                 if written.elapsed() >= WRITE {
                     written = Instant::now();
@@ -204,12 +209,24 @@ impl Session {
         state
     }
 
+    /// Measures the CPU time of the BPF programs for a while.
+    fn sample(&mut self, probes: &mut Probes) -> Result<(), Error> {
+        self.drain(probes)?;
+        let (began, before) = (Instant::now(), self.events);
+        probes.begin_sample();
+        thread::sleep(GLANCE);
+        self.drain(probes)?;
+        if let Some(used) = probes.end_sample() {
+            self.overhead.sample_programs(began.elapsed(), used, self.events - before);
+        }
+        Ok(())
+    }
+
     /// Overhead of the recorder and its BPF programs, as a share of the machine's CPU time. It
-    /// excludes the programs if the kernel does not measure them.
-    fn measure_overhead(&mut self, probes: &Probes) {
-        let in_kernel = probes.run_time_ns().zip(self.run_before_ns);
-        let in_kernel = in_kernel.map_or(0, |(now, before)| now.saturating_sub(before));
-        self.overhead.sample(self.began.elapsed(), in_kernel + self.used_ns());
+    /// excludes the programs if the kernel cannot measure them.
+    fn measure_overhead(&mut self) {
+        let (elapsed, used_ns) = (self.began.elapsed(), self.used_ns());
+        self.overhead.update(Done { elapsed, used_ns, events: self.events });
     }
 
     fn used_ns(&self) -> u64 {
@@ -234,7 +251,7 @@ impl Session {
         probes: &Probes,
         reason: Result<EndReason, Error>,
     ) -> Result<Finished, Error> {
-        self.measure_overhead(probes);
+        self.measure_overhead();
         let mut last = self.progress(probes);
         let reason = match reason {
             Ok(reason) => reason,
