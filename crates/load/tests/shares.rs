@@ -33,7 +33,7 @@ fn data_on_the_target_compresses_and_repeats_as_asked_trial_after_trial() {
             let record = run_in(directory.path(), &workload);
             assert_eq!(record.jobs[0].first_error, None, "{engine:?}");
             let data = std::fs::read(directory.path().join("job.0")).unwrap();
-            let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+            let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
             let distinct: HashSet<&[u8]> = data.chunks(4096).collect();
             for block in &distinct {
                 encoder.write_all(block).unwrap();

@@ -110,10 +110,10 @@ pub(crate) fn encode(events: &[Event]) -> Vec<u8> {
     }
     let mut out = Vec::new();
     put(&mut out, events.len() as u64);
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
     for column in columns {
-        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
         encoder.write_all(&put_all(&column)).expect("memory takes all");
-        let packed = encoder.finish().expect("memory takes all");
+        let packed = encoder.reset(Vec::new()).expect("memory takes all");
         put(&mut out, packed.len() as u64);
         out.extend(packed);
     }
@@ -126,13 +126,14 @@ pub(crate) fn decode(mut bytes: &[u8]) -> Result<Vec<Event>, Corrupt> {
         return Err(Corrupt);
     }
     let mut columns = Vec::with_capacity(COLUMNS);
+    let (mut decoder, mut column) = (DeflateDecoder::new(&[][..]), Vec::new());
     for _ in 0..COLUMNS {
         let length = usize::try_from(take(&mut bytes).ok_or(Corrupt)?).map_err(|_| Corrupt)?;
         let (packed, rest) = bytes.split_at_checked(length).ok_or(Corrupt)?;
         bytes = rest;
-        let mut column = Vec::new();
-        let mut decoder = DeflateDecoder::new(packed).take(LONGEST);
-        decoder.read_to_end(&mut column).map_err(|_| Corrupt)?;
+        decoder.reset(packed);
+        column.clear();
+        decoder.by_ref().take(LONGEST).read_to_end(&mut column).map_err(|_| Corrupt)?;
         columns.push(take_all(&column, count).ok_or(Corrupt)?);
     }
     if !bytes.is_empty() {

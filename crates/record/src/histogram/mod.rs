@@ -197,7 +197,7 @@ mod tests {
         let mut plain = Vec::new();
         V2Serializer::new().serialize(&counts.counts, &mut plain).unwrap();
         plain[at..at + number.len()].copy_from_slice(number);
-        let mut packed = ZlibEncoder::new(Vec::new(), Compression::fast());
+        let mut packed = ZlibEncoder::new(Vec::new(), Compression::default());
         packed.write_all(&plain).unwrap();
         let packed = packed.finish().unwrap();
         let mut bytes = 0x1c84_9314_u32.to_be_bytes().to_vec();
