@@ -6,8 +6,9 @@ use crate::event::{Event, Op};
 pub const CONNECTIONS: u64 = 1 << 16;
 
 /// The connection of a request or an answer, below [`CONNECTIONS`].
-pub const fn connection(event: &Event) -> usize {
-    (event.detail % CONNECTIONS) as usize
+#[expect(clippy::cast_possible_truncation, reason = "below CONNECTIONS")]
+pub const fn connection(event: &Event) -> u16 {
+    (event.detail % CONNECTIONS) as u16
 }
 
 /// When the request arrived that each connection has not answered yet.
@@ -24,7 +25,7 @@ impl OpenRequests {
         if !matches!(event.op, Op::Request | Op::Answer) {
             return None;
         }
-        let connection = connection(event);
+        let connection = usize::from(connection(event));
         if self.since_ns.len() <= connection {
             self.since_ns.resize(connection + 1, None);
         }

@@ -107,14 +107,22 @@ pub(super) struct Copy<'a> {
     /// For threads of the application, and for those that live by timers.
     rooms: [Room; 2],
     signals: Vec<Signals>,
-    /// By connection: when the request arrived that is not answered yet; 0 if there is none.
-    requests: Vec<AtomicU64>,
+    connections: Vec<Connection>,
     pub halt: Halt<'a>,
     /// Unfinished tracks, except timer-driven ones.
     running: AtomicUsize,
     seed: u64,
     /// How much later than the common start it starts.
     pub shift_ns: u64,
+}
+
+/// A client that was not recorded.
+#[derive(Default)]
+struct Connection {
+    /// When its request arrived that is not answered yet; 0 if there is none.
+    asked_ns: AtomicU64,
+    /// When its last answer was sent; 0 if there was none.
+    answered_ns: AtomicU64,
 }
 
 impl<'a> Copy<'a> {
@@ -132,12 +140,16 @@ impl<'a> Copy<'a> {
             queues: Queues::new(tracks.all.len()),
             rooms: [Room::new(ahead.nodes), Room::new(ahead.clocked_nodes)],
             signals: tracks.all.iter().map(|_| Signals::default()).collect(),
-            requests: (0..survey.connections).map(|_| AtomicU64::new(0)).collect(),
+            connections: (0..survey.connections).map(|_| Connection::default()).collect(),
             halt,
             running: AtomicUsize::new(running),
             seed,
             shift_ns,
         }
+    }
+
+    fn connection(&self, number: u16) -> Option<&Connection> {
+        self.connections.get(usize::from(number))
     }
 
     fn is_done(&self) -> bool {
@@ -450,6 +462,12 @@ impl Player<'_> {
         let due_ns = match node.begin {
             Begin::After { gap_ns } => self.before_ns.saturating_add(gap_ns),
             Begin::At { time_ns } => self.before_ns.max(self.begin_ns.saturating_add(time_ns)),
+            Begin::Thought { connection, gap_ns, think_ns } => {
+                let client = self.copy.connection(connection);
+                let answered_ns = client.map_or(0, |it| it.answered_ns.load(Ordering::Relaxed));
+                let ready_ns = self.before_ns.saturating_add(gap_ns.into());
+                ready_ns.max(answered_ns.saturating_add(think_ns))
+            }
         };
         if let Step::Io(io) = &node.step
             && io.op == TraceOp::Write
@@ -560,32 +578,35 @@ impl Player<'_> {
     }
 
     /// False if the replay is over before that time.
-    fn request(&mut self, connection: usize, due_ns: u64) -> bool {
-        let Copy { halt, requests, .. } = self.copy;
-        let is_due = halt.wait_until(due_ns);
-        if is_due && let Some(since_ns) = requests.get(connection) {
+    fn request(&mut self, connection: u16, due_ns: u64) -> bool {
+        let is_due = self.copy.halt.wait_until(due_ns);
+        if is_due && let Some(client) = self.copy.connection(connection) {
             // Only the first data of a request count.
-            let _ = since_ns.compare_exchange(0, due_ns, Ordering::AcqRel, Ordering::Relaxed);
+            let order = (Ordering::AcqRel, Ordering::Relaxed);
+            let _ = client.asked_ns.compare_exchange(0, due_ns, order.0, order.1);
             self.before_ns = due_ns;
         }
         is_due
     }
 
-    fn answer(&mut self, connection: usize, due_ns: u64) -> bool {
-        let Copy { halt, requests, signals, .. } = self.copy;
+    fn answer(&mut self, connection: u16, due_ns: u64) -> bool {
+        let Copy { halt, signals, .. } = self.copy;
         if !halt.wait_until(due_ns) {
             return false;
         }
         let now_ns = now_ns();
+        // A request counts from when it is due, so its answer must not count as earlier.
+        let sent_ns = now_ns.max(due_ns);
+        let client = self.copy.connection(connection);
+        // The thread that reads the next request may go on with the signal.
+        let asked_ns = client.map_or(0, |client| {
+            client.answered_ns.store(sent_ns, Ordering::Relaxed);
+            client.asked_ns.swap(0, Ordering::AcqRel)
+        });
         signals[self.number].send(now_ns);
-        if let Some(since_ns) = requests.get(connection) {
-            let since_ns = since_ns.swap(0, Ordering::AcqRel);
-            if since_ns > 0 && !halt.hurries() {
-                // A request counts from when it is due, so its answer must not count as earlier.
-                let sent_ns = now_ns.max(due_ns);
-                let done_ns = sent_ns.saturating_sub(self.start_ns);
-                self.tally.answer(sent_ns.saturating_sub(since_ns), done_ns);
-            }
+        if asked_ns > 0 && !halt.hurries() {
+            let done_ns = sent_ns.saturating_sub(self.start_ns);
+            self.tally.answer(sent_ns.saturating_sub(asked_ns), done_ns);
         }
         // The recorded time until the next node includes the time to send.
         self.before_ns = due_ns;

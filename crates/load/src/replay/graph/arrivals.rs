@@ -1,9 +1,8 @@
 //! Finds the threads that the requests of a trace wake.
 //!
-//! A client that was not recorded thinks after an answer, and then sends its next request. Its
-//! arrival can wake another thread than the one that reads the request: a thread that polls for
-//! all clients wakes a worker, or a chain of them. The first thread of the chain then waits for
-//! the answer.
+//! A request can wake another thread than the one that reads it: a thread that polls for all clients
+//! wakes a worker, or a chain of them. The first thread of the chain is then the one that waits for
+//! the client.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -19,7 +18,7 @@ const MOST_HOPS: usize = 16;
 #[derive(Default)]
 pub(super) struct Arrivals {
     /// By connection: when its last answer was sent, until the next request.
-    answered_ns: HashMap<usize, u64>,
+    answered_ns: HashMap<u16, u64>,
     /// The wake-ups in the buffer, and what is between them.
     wakes: VecDeque<Wake>,
     /// Wake-ups before these.
@@ -33,7 +32,7 @@ struct Wake {
     end_ns: u64,
     /// The last wake-up of the thread that wakes.
     cause: Option<u64>,
-    /// The connection of the first request that it led to, below [`iotax_trace::CONNECTIONS`].
+    /// The connection of the first request that it led to.
     connection: Option<u16>,
     has_left: bool,
 }
@@ -58,7 +57,7 @@ impl Arrivals {
         }
     }
 
-    fn request(&mut self, thread: Thread, connection: usize) {
+    fn request(&mut self, thread: Thread, connection: u16) {
         let Some(sent_ns) = self.answered_ns.remove(&connection) else { return };
         let mut first = None;
         let mut next = self.last_of_thread.get(&thread).copied();
@@ -70,16 +69,16 @@ impl Arrivals {
             }
             (first, next) = (Some(at), wake.cause);
         }
-        if let (Some(at), Ok(connection)) = (first, u16::try_from(connection)) {
+        if let Some(at) = first {
             self.wakes[at].connection.get_or_insert(connection);
         }
     }
 
     /// A wake-up leaves the buffer. Returns the connection whose next request is behind it.
-    pub(super) fn take(&mut self, number: u64) -> Option<usize> {
+    pub(super) fn take(&mut self, number: u64) -> Option<u16> {
         let at = self.wakes.binary_search_by_key(&number, |wake| wake.number).ok()?;
         self.wakes[at].has_left = true;
-        let connection = self.wakes[at].connection.map(usize::from);
+        let connection = self.wakes[at].connection;
         while self.wakes.pop_front_if(|wake| wake.has_left).is_some() {
             self.forgotten += 1;
         }

@@ -21,6 +21,7 @@ use iotax_trace::{Event, File, Flags, NO_FILE, Op, Thread, connection};
 use rustix::io::Errno;
 
 use self::arrivals::Arrivals;
+use self::clients::{Answer, Clients, Thought};
 pub(super) use self::commits::Turns;
 use self::commits::{Commits, SyncWait};
 use self::held::{Held, pair};
@@ -62,6 +63,9 @@ pub(super) enum Begin {
     After { gap_ns: u64 },
     /// At this time after the common start.
     At { time_ns: u64 },
+    /// This long after the last answer to the client of this connection, and this long after the
+    /// previous node.
+    Thought { connection: u16, gap_ns: u32, think_ns: u64 },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,9 +89,9 @@ pub(super) enum Step {
         at_most_ns: Option<u64>,
     },
     /// A client's request arrives; its connection.
-    Request(usize),
+    Request(u16),
     /// The answer is sent. Increments the count of the track.
-    Answer(usize),
+    Answer(u16),
     /// Waits for a sync of the file, by any thread. In the recording, it waited for that of another.
     Commit(File),
 }
@@ -180,8 +184,7 @@ pub(super) struct Graph<'a> {
     /// When nodes were kept back, and by which track.
     held_at: VecDeque<(u64, Track)>,
     arrivals: Arrivals,
-    /// The last answer of each connection, until its next request.
-    answers: HashMap<usize, Answer>,
+    clients: Clients,
     ready: Outbox,
     commits: Commits,
     pub facts: Facts,
@@ -200,6 +203,8 @@ pub(super) struct Facts {
     pub bounded_waits: u64,
     /// Wake-ups of timers and devices.
     pub ignored_wakes: u64,
+    /// Recorded time before nodes that begin when a client has thought.
+    pub thought_ns: u64,
 }
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -258,6 +263,8 @@ struct TrackState {
     held: Option<Held>,
     /// A wake-up after a pause.
     kept: Option<Kept>,
+    /// Its next node begins when a client has thought.
+    thought: Option<Thought>,
 }
 
 /// Operations that must finish before a file is created, renamed or removed, and the last such
@@ -273,13 +280,6 @@ struct FileOrder {
 struct Mark {
     track: Track,
     count: u64,
-}
-
-/// An answer, and when it was sent in the recording.
-#[derive(Debug, Clone, Copy)]
-struct Answer {
-    by: Mark,
-    sent_ns: u64,
 }
 
 /// Where a node is in the recording.
@@ -329,7 +329,7 @@ impl<'a> Graph<'a> {
             known: HashMap::new(),
             held_at: VecDeque::new(),
             arrivals: Arrivals::default(),
-            answers: HashMap::new(),
+            clients: Clients::default(),
             ready: Outbox::default(),
             commits: Commits::default(),
             facts: Facts::default(),
@@ -398,7 +398,10 @@ impl<'a> Graph<'a> {
                 if event.op == Op::Wake
                     && let Some(connection) = self.arrivals.take(first.number)
                 {
-                    self.wait_for_answer(Track::of(event.thread), connection);
+                    let before = self.thread(event.thread).idle;
+                    let before = before.and(event.cpu_ns, event.run_delay_ns);
+                    let arrived = Span { begin_ns: event.end_ns, end_ns: event.end_ns, before };
+                    self.arrive(Track::of(event.thread), connection, arrived);
                 }
                 self.take_event(&event);
             }
@@ -444,9 +447,8 @@ impl<'a> Graph<'a> {
                 }
             }
             Op::Request => {
-                self.wait_for_answer(own, connection(event));
-                self.answers.remove(&connection(event));
                 let arrived = Span { begin_ns: span.end_ns, ..span };
+                self.arrive(own, connection(event), arrived);
                 self.place(own, arrived, Step::Request(connection(event)));
                 return;
             }
@@ -455,7 +457,7 @@ impl<'a> Graph<'a> {
                 self.place(own, sent, Step::Answer(connection(event)));
                 self.track(own).count += 1;
                 let by = Mark { track: own, count: self.track(own).count };
-                self.answers.insert(connection(event), Answer { by, sent_ns: sent.end_ns });
+                self.clients.answered(connection(event), Answer { by, sent_ns: sent.end_ns });
                 return;
             }
             _ if is_replayed(event) => {
@@ -509,22 +511,30 @@ impl<'a> Graph<'a> {
         self.place_wait(track, span, Step::Receive { from: sender, count, at_most_ns }, wait);
     }
 
-    /// Before a request, or before the first wake-up that it leads to. Its client, which was not
-    /// recorded, thinks after the last answer. If another thread has sent that while this one was
-    /// waiting, this one waits for it: its think time begins with the answer.
-    fn wait_for_answer(&mut self, own: Track, connection: usize) {
-        let Some(&Answer { by, sent_ns }) = self.answers.get(&connection) else { return };
-        let since_ns = self.end_ns(own);
-        let is_clocked = self.roles.clocked == ClockedArrivals::Requests
-            || self.roles.thread(own.thread).is_clocked;
-        if by.track == own || sent_ns <= since_ns || is_clocked {
+    /// A request, or the first wake-up that it leads to. The thread waits for the client's last
+    /// answer, and then until the client has thought.
+    fn arrive(&mut self, own: Track, connection: u16, arrived: Span) {
+        let Some(Answer { by, sent_ns }) = self.clients.take_answer(connection) else { return };
+        if self.roles.clocked == ClockedArrivals::Requests
+            || self.roles.thread(own.thread).is_clocked
+        {
             return;
         }
-        let is_bounded = self.roles.thread(by.track.thread).is_clocked;
-        let at_most_ns = is_bounded.then_some(sent_ns - since_ns);
-        let span = Span { begin_ns: since_ns, end_ns: sent_ns, before: Pending::default() };
-        self.answers.remove(&connection);
-        self.receive(own, by, span, at_most_ns);
+        let since_ns = self.end_ns(own);
+        if by.track != own {
+            let is_bounded = self.roles.thread(by.track.thread).is_clocked;
+            let at_most_ns = is_bounded.then_some(sent_ns.saturating_sub(since_ns));
+            let before = Pending::default();
+            let end_ns = sent_ns.max(since_ns);
+            self.receive(own, by, Span { begin_ns: since_ns, end_ns, before }, at_most_ns);
+        }
+        let gap_ns = arrived.begin_ns.saturating_sub(sent_ns.max(since_ns));
+        let busy_ns = arrived.before.cpu_ns.saturating_add(arrived.before.run_delay_ns).min(gap_ns);
+        // The threads of the replay wait for a CPU themselves.
+        let delay_ns = busy_ns.saturating_sub(arrived.before.cpu_ns);
+        let most_ns = arrived.begin_ns.saturating_sub(sent_ns).saturating_sub(delay_ns);
+        let thought = self.clients.think(connection, most_ns, gap_ns - busy_ns);
+        self.track(own).thought = Some(thought);
     }
 
     /// An I/O that its thread does not wait for: the thread starts it in a lane, and comes to know
@@ -646,13 +656,21 @@ impl<'a> Graph<'a> {
             ClockedArrivals::AfterLongGaps => gap_ns > ARRIVAL_NS,
         };
         let is_at = track.lane == 0 && (is_clocked || is_arrival);
+        let thought = self.track(track).thought.take();
         let is_pause = !is_at
+            && thought.is_none()
             && span.before.could_be_woken
             && gap_ns > PAUSE_NS.saturating_add(burn_ns.into());
-        let begin = match step {
+        let begin = match (step, thought) {
             _ if is_at => Begin::At { time_ns },
+            (_, Some(Thought { connection, think_ns, was_awaited })) => {
+                self.facts.thought_ns = self.facts.thought_ns.saturating_add(gap_ns);
+                let gap_ns = u32::try_from(gap_ns).unwrap_or(u32::MAX);
+                let gap_ns = if was_awaited { burn_ns } else { gap_ns };
+                Begin::Thought { connection, gap_ns, think_ns }
+            }
             // The signal ends the pause.
-            Step::Receive { at_most_ns: None, .. } if is_pause && wait.is_none() => {
+            (Step::Receive { at_most_ns: None, .. }, None) if is_pause && wait.is_none() => {
                 Begin::After { gap_ns: burn_ns.into() }
             }
             _ => Begin::After { gap_ns },
@@ -764,6 +782,7 @@ pub(super) fn narrow(number: u64) -> Thread {
 }
 
 mod arrivals;
+mod clients;
 mod commits;
 mod held;
 mod outbox;

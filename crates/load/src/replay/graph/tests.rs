@@ -42,7 +42,7 @@ fn nodes(roles: &Roles, events: impl IntoIterator<Item = Event>) -> Vec<Placed> 
 
 /// Wakes, I/Os and uses of names by several threads, some of them in flight at the same time.
 fn events() -> impl Strategy<Value = Vec<Event>> {
-    let one = (0..THREADS, 0..THREADS, 0..10_u8, 0..3_u32, 0..8000_u64);
+    let one = (0..THREADS, 0..THREADS, 0..12_u8, 0..3_u32, 0..8000_u64);
     prop::collection::vec(one, 1..120).prop_map(|all| {
         let event = |(number, (thread, other, what, file, latency_ns))| match what {
             0..4 => wake(number, thread, other),
@@ -50,7 +50,9 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
             6 => Event { file, result: 0, ..event(number, Op::Fdatasync, thread) },
             7 => Event { flags: Flags::URING, latency_ns, file, ..event(number, Op::Read, thread) },
             8 => Event { file, result: 0, ..event(number, Op::Open, thread) },
-            _ => Event { file, result: 0, ..event(number, Op::Unlink, thread) },
+            9 => Event { file, result: 0, ..event(number, Op::Unlink, thread) },
+            10 => Event { detail: file.into(), ..event(number, Op::Request, thread) },
+            _ => Event { detail: file.into(), ..event(number, Op::Answer, thread) },
         };
         (0..).zip(all).map(event).collect()
     })
@@ -276,32 +278,83 @@ fn a_request_waits_for_the_answer_that_another_thread_has_sent() {
         of_second.map(|node| (node.begin, node.step)).collect::<Vec<_>>()
     };
     let after = |gap_ns| Begin::After { gap_ns };
+    let thought = |think_ns, gap_ns| Begin::Thought { connection: 3, gap_ns, think_ns };
     let receive = Step::Receive { from: Track::of(0), count: 1, at_most_ns: None };
 
-    // The second thread waits from 1 us on; the client gets its answer at 9 us, and thinks for 4 us.
+    // The second thread waits from 0.1 ms on; the client gets its answer at 0.9 ms, and thinks for 0.4.
     let events = [
-        io(1, 1_000),
-        at(Op::Request, 0, 2_000),
-        at(Op::Answer, 0, 9_000),
-        at(Op::Request, 1, 13_000),
+        io(1, 100_000),
+        at(Op::Request, 0, 200_000),
+        at(Op::Answer, 0, 900_000),
+        at(Op::Request, 1, 1_300_000),
     ];
     let found = shown(&events, &Roles::default());
-    assert_eq!(found[1..], [(after(0), receive), (after(4_000), Step::Request(3))]);
+    assert_eq!(found[1..], [(after(0), receive), (thought(400_000, 0), Step::Request(3))]);
 
     // With arrivals by the clock, it does not wait.
     let clocked = Roles { clocked: ClockedArrivals::Requests, ..Roles::default() };
     let found = shown(&events, &clocked);
-    assert_eq!(found[1..], [(Begin::At { time_ns: 13_000 }, Step::Request(3))]);
+    assert_eq!(found[1..], [(Begin::At { time_ns: 1_300_000 }, Step::Request(3))]);
 
-    // It has done something since the answer.
+    // It has done something while the client thought.
     let events = [
-        at(Op::Request, 0, 2_000),
-        at(Op::Answer, 0, 9_000),
-        io(1, 10_000),
-        at(Op::Request, 1, 13_000),
+        at(Op::Request, 0, 200_000),
+        at(Op::Answer, 0, 900_000),
+        io(1, 1_000_000),
+        at(Op::Request, 1, 1_300_000),
     ];
     let found = shown(&events, &Roles::default());
-    assert_eq!(found[1..], [(after(3_000), Step::Request(3))]);
+    assert_eq!(found[1..], [(after(0), receive), (thought(400_000, 0), Step::Request(3))]);
+
+    // It was busy until soon before it read the request, so that may have arrived earlier.
+    let events = [
+        at(Op::Request, 0, 200_000),
+        at(Op::Answer, 0, 900_000),
+        io(1, 1_280_000),
+        at(Op::Request, 1, 1_300_000),
+        at(Op::Answer, 0, 2_000_000),
+        at(Op::Request, 1, 2_100_000),
+        at(Op::Answer, 0, 3_000_000),
+        io(1, 4_280_000),
+        at(Op::Request, 1, 4_300_000),
+    ];
+    let found = shown(&events, &Roles::default());
+    let begins: Vec<_> = found.iter().filter(|(_, step)| *step == Step::Request(3)).collect();
+    let begins: Vec<_> = begins.into_iter().map(|(begin, _)| *begin).collect();
+    let expected = [thought(0, 20_000), thought(100_000, 0), thought(100_000, 20_000)];
+    assert_eq!(begins, expected);
+}
+
+/// A thread that serves two clients which think at the same time.
+#[test]
+fn clients_of_one_thread_think_at_the_same_time() {
+    let at = |op, thread, client, end_ns| Event {
+        end_ns,
+        detail: client,
+        ..Event { thread, ..Event::new(op) }
+    };
+    let events = [
+        at(Op::Request, 0, 0, 100_000),
+        at(Op::Request, 0, 1, 300_000),
+        at(Op::Answer, 1, 0, 5_000_000),
+        at(Op::Answer, 2, 1, 5_500_000),
+        Event { cpu_ns: 30_000, run_delay_ns: 70_000, ..at(Op::Request, 0, 0, 6_000_000) },
+        Event { cpu_ns: 20_000, run_delay_ns: 10_000, ..at(Op::Request, 0, 1, 6_500_000) },
+    ];
+    let all = nodes(&Roles::default(), events).into_iter();
+    let of_first = all.filter(|placed| placed.track.thread == 0).skip(2).map(|placed| placed.node);
+    let found: Vec<_> = of_first.map(|node| (node.begin, node.burn_ns, node.step)).collect();
+    let after = Begin::After { gap_ns: 0 };
+    let thought =
+        |connection, think_ns, gap_ns| Begin::Thought { connection, gap_ns, think_ns };
+    let receive = |from| Step::Receive { from: Track::of(from), count: 1, at_most_ns: None };
+    let expected = [
+        (after, 0, receive(1)),
+        (thought(0, 930_000, 30_000), 30_000, Step::Request(0)),
+        (after, 0, receive(2)),
+        (thought(1, 990_000, 20_000), 20_000, Step::Request(1)),
+    ];
+    assert_eq!(found, expected);
 }
 
 /// The thread that a request wakes first waits for the answer, and then wakes the others.
@@ -316,25 +369,26 @@ fn the_first_wake_up_on_the_way_to_a_request_waits_for_the_answer() {
     let woken = |thread, other, end_ns| Event { end_ns, latency_ns: 0, ..wake(0, thread, other) };
     let io = |thread, end_ns| Event { end_ns, latency_ns: 0, ..event(0, Op::Read, thread) };
     let of_poller = |between: &[Event]| {
-        let first = [io(POLLER, 1_000), at(Op::Request, 0, 2_000), at(Op::Answer, 0, 9_000)];
+        let first = [io(POLLER, 100_000), at(Op::Request, 0, 200_000), at(Op::Answer, 0, 900_000)];
         let events = first.iter().chain(between).copied();
-        let all = nodes(&Roles::default(), events.chain([at(Op::Request, 1, 14_000)])).into_iter();
+        let all = nodes(&Roles::default(), events.chain([at(Op::Request, 1, 1_400_000)])).into_iter();
         let of_poller = all.filter(|placed| placed.track.thread == POLLER).skip(1);
         of_poller.map(|placed| (placed.node.begin, placed.node.step)).collect::<Vec<_>>()
     };
     let after = |gap_ns| Begin::After { gap_ns };
     let receive = |count| Step::Receive { from: Track::of(0), count, at_most_ns: None };
-    let waits = [(after(0), receive(1)), (after(4_000), Step::Send)];
+    let thought = Begin::Thought { connection: 3, gap_ns: 100, think_ns: 400_000 };
+    let waits = [(after(0), receive(1)), (thought, Step::Send)];
 
-    assert_eq!(of_poller(&[woken(POLLER, 1, 13_000)]), waits);
+    assert_eq!(of_poller(&[woken(POLLER, 1, 1_300_000)]), waits);
     // Through another thread.
-    assert_eq!(of_poller(&[woken(POLLER, 3, 13_000), woken(3, 1, 13_500)]), waits);
+    assert_eq!(of_poller(&[woken(POLLER, 3, 1_300_000), woken(3, 1, 1_350_000)]), waits);
     // It has slept since, and was woken by another thread, so it did not poll.
     let by_other = [(after(0), Step::Receive { from: Track::of(4), count: 1, at_most_ns: None })];
-    let found = of_poller(&[woken(4, POLLER, 12_000), woken(POLLER, 1, 13_000)]);
+    let found = of_poller(&[woken(4, POLLER, 1_200_000), woken(POLLER, 1, 1_300_000)]);
     assert_eq!(found[0].1, by_other[0].1);
     // The wake-up is older than the answer.
-    assert_eq!(of_poller(&[woken(POLLER, 1, 8_000)]), [(after(7_000), Step::Send)]);
+    assert_eq!(of_poller(&[woken(POLLER, 1, 800_000)]), [(after(700_000), Step::Send)]);
 }
 
 /// A thread that pauses until a timer wakes it would also have been woken by the thread that it waits
@@ -413,12 +467,12 @@ fn a_request_begins_when_it_arrives_and_ends_when_its_answer_is_sent() {
         detail: CONNECTIONS + 3,
         ..Event::new(op)
     };
-    let io = Event { file: 0, ..at(Op::Read, 6_000, 1_000, 500) };
+    let io = Event { file: 0, ..at(Op::Read, 60_000, 10_000, 5_000) };
     let events = [
-        at(Op::Request, 2_000, 0, 0),
+        at(Op::Request, 20_000, 0, 0),
         io,
-        at(Op::Answer, 9_000, 1_500, 400),
-        at(Op::Request, 20_000, 0, 700),
+        at(Op::Answer, 90_000, 15_000, 4_000),
+        at(Op::Request, 200_000, 0, 7_000),
     ];
     let after = |gap_ns, burn_ns| (Begin::After { gap_ns }, burn_ns);
     let shown = |roles: &Roles| {
@@ -426,16 +480,18 @@ fn a_request_begins_when_it_arrives_and_ends_when_its_answer_is_sent() {
         all.map(|node| ((node.begin, node.burn_ns), node.step)).collect::<Vec<_>>()
     };
     let found = shown(&Roles::default());
-    assert_eq!(found[0], (after(2_000, 0), Step::Request(3)));
-    assert_eq!(found[1].0, after(3_000, 500));
-    assert_eq!(found[2], (after(1_500, 400), Step::Answer(3)));
-    assert_eq!(found[3], (after(12_500, 700), Step::Request(3)));
+    assert_eq!(found[0], (after(20_000, 0), Step::Request(3)));
+    assert_eq!(found[1].0, after(30_000, 5_000));
+    assert_eq!(found[2], (after(15_000, 4_000), Step::Answer(3)));
+    // From when the answer was sent.
+    let thought = Begin::Thought { connection: 3, gap_ns: 7_000, think_ns: 125_000 };
+    assert_eq!(found[3], ((thought, 7_000), Step::Request(3)));
 
     let roles = Roles { clocked: ClockedArrivals::Requests, ..Roles::default() };
     let by_the_clock: Vec<_> = shown(&roles).into_iter().map(|((begin, _), _)| begin).collect();
     let at = |time_ns| Begin::At { time_ns };
-    assert_eq!((by_the_clock[0], by_the_clock[3]), (at(2_000), at(20_000)));
-    assert_eq!(by_the_clock[1], Begin::After { gap_ns: 3_000 });
+    assert_eq!((by_the_clock[0], by_the_clock[3]), (at(20_000), at(200_000)));
+    assert_eq!(by_the_clock[1], Begin::After { gap_ns: 30_000 });
 }
 
 #[test]
@@ -516,7 +572,7 @@ fn after_a_sync(roles: &Roles, since_ns: u64, then: &[Event]) -> Vec<(Step, u64)
     let of_one = nodes(roles, events).into_iter().filter(|placed| placed.track == Track::of(1));
     let gap_ns = |node: &Node| match node.begin {
         Begin::After { gap_ns } => gap_ns,
-        Begin::At { .. } => panic!("{node:?}"),
+        Begin::At { .. } | Begin::Thought { .. } => panic!("{node:?}"),
     };
     of_one.map(|placed| (placed.node.step, gap_ns(&placed.node))).collect()
 }

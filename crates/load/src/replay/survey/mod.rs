@@ -449,6 +449,8 @@ struct Pass<'a> {
     unsynced_bytes: u64,
     requests: u64,
     open_requests: OpenRequests,
+    /// Threads waited for this long until a client had thought.
+    thought_ns: u64,
     first_ns: Option<u64>,
     last_ns: u64,
     run_delays: LatencyHistogram,
@@ -469,6 +471,7 @@ impl<'a> Pass<'a> {
             unsynced_bytes: 0,
             requests: 0,
             open_requests: OpenRequests::default(),
+            thought_ns: 0,
             first_ns: None,
             last_ns: 0,
             run_delays: LatencyHistogram::new(),
@@ -649,6 +652,7 @@ impl<'a> Pass<'a> {
         self.notes.lanes_exceeded = graph.facts.lanes_exceeded;
         self.notes.drains = graph.facts.drains;
         self.notes.late_events = graph.facts.late_events;
+        self.thought_ns = graph.facts.thought_ns;
         for (file, turns) in graph.turns() {
             if let Some(facts) = self.files.get_mut(*file as usize) {
                 facts.syncs.turns = *turns;
@@ -689,7 +693,8 @@ impl<'a> Pass<'a> {
             role.commits = thread.synced.iter().any(|file| roles.files[*file as usize].commits);
         }
         let busy_ns = |thread: &ThreadFacts| thread.gap_ns.saturating_add(thread.latency_ns);
-        let cycle_ns = self.threads.iter().map(busy_ns).fold(0, u64::saturating_add) / ios;
+        let busy_ns = self.threads.iter().map(busy_ns).fold(self.thought_ns, u64::saturating_add);
+        let cycle_ns = busy_ns / ios;
         let is_partly = |file: &&FileFacts| {
             file.state.cached_bytes.is_some_and(|bytes| bytes > 0) && !file.is_cached()
         };
