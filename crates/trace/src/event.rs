@@ -287,6 +287,14 @@ impl Event {
             && is_one(Call::from_number(self.offset >> 4))
     }
 
+    /// Whether a thread that wrote to a socket, a pipe or an event counter woke one that waited for
+    /// what others write.
+    pub fn is_of_messages(&self) -> bool {
+        self.op == Op::Wake
+            && Call::from_number(self.offset & 0xf) == Call::Write
+            && matches!(Call::from_number(self.offset >> 4), Call::Poll | Call::Read)
+    }
+
     /// Whether it started before an earlier event ended, at `end_ns`. Durations are rounded to
     /// within 1 in 80, and ends to whole ticks; an overlap within these bounds does not count.
     pub const fn overlaps(&self, end_ns: u64) -> bool {

@@ -15,7 +15,7 @@
 //! Edges therefore need no storage of their own, and memory does not grow with the trace.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 
 use iotax_trace::{Event, File, Flags, NO_FILE, Op, Thread, connection};
 use rustix::io::Errno;
@@ -251,6 +251,8 @@ struct ThreadState {
     lanes: Vec<TrackState>,
     /// CPU time and run delay of events that became no node.
     idle: Pending,
+    /// It was last woken by another thread of the program, to read what that has written.
+    has_message: bool,
     /// The lane of the request before, if this one is linked to it.
     linked_lane: Option<usize>,
 }
@@ -431,6 +433,7 @@ impl<'a> Graph<'a> {
                 if self.wakes(own, other, span) {
                     let mark = Mark { track: own, count: self.track(own).count };
                     self.receive_after_sync(other, mark, wait, at_most_ns, sync_wait);
+                    self.thread(other.thread).has_message = event.is_of_messages();
                     return;
                 }
             }
@@ -448,7 +451,11 @@ impl<'a> Graph<'a> {
             }
             Op::Request => {
                 let arrived = Span { begin_ns: span.end_ns, ..span };
+                let (_, slept_ns) = self.idle_before(own, arrived);
+                let is_from_inside = self.thread(own.thread).has_message;
+                self.clients.asked(connection(event), slept_ns, is_from_inside);
                 self.arrive(own, connection(event), arrived);
+                self.clients.forget_answer(connection(event));
                 self.place(own, arrived, Step::Request(connection(event)));
                 return;
             }
@@ -509,32 +516,6 @@ impl<'a> Graph<'a> {
             self.facts.bounded_waits += u64::from(at_most_ns.is_some());
         }
         self.place_wait(track, span, Step::Receive { from: sender, count, at_most_ns }, wait);
-    }
-
-    /// A request, or the first wake-up that it leads to. The thread waits for the client's last
-    /// answer, and then until the client has thought.
-    fn arrive(&mut self, own: Track, connection: u16, arrived: Span) {
-        let Some(Answer { by, sent_ns }) = self.clients.take_answer(connection) else { return };
-        if self.roles.clocked == ClockedArrivals::Requests
-            || self.roles.thread(own.thread).is_clocked
-        {
-            return;
-        }
-        let since_ns = self.end_ns(own);
-        if by.track != own {
-            let is_bounded = self.roles.thread(by.track.thread).is_clocked;
-            let at_most_ns = is_bounded.then_some(sent_ns.saturating_sub(since_ns));
-            let before = Pending::default();
-            let end_ns = sent_ns.max(since_ns);
-            self.receive(own, by, Span { begin_ns: since_ns, end_ns, before }, at_most_ns);
-        }
-        let gap_ns = arrived.begin_ns.saturating_sub(sent_ns.max(since_ns));
-        let busy_ns = arrived.before.cpu_ns.saturating_add(arrived.before.run_delay_ns).min(gap_ns);
-        // The threads of the replay wait for a CPU themselves.
-        let delay_ns = busy_ns.saturating_sub(arrived.before.cpu_ns);
-        let most_ns = arrived.begin_ns.saturating_sub(sent_ns).saturating_sub(delay_ns);
-        let thought = self.clients.think(connection, most_ns, gap_ns - busy_ns);
-        self.track(own).thought = Some(thought);
     }
 
     /// An I/O that its thread does not wait for: the thread starts it in a lane, and comes to know
@@ -676,6 +657,7 @@ impl<'a> Graph<'a> {
             _ => Begin::After { gap_ns },
         };
         if track.lane == 0 {
+            self.thread(track.thread).has_message = false;
             self.commits.note(track.thread, &step, begin_ns, end_ns);
         }
         if let Some(kept) = self.track(track).kept.take() {
@@ -715,6 +697,11 @@ impl<'a> Graph<'a> {
                 self.ready.extend(held.placed(track));
             }
         }
+    }
+
+    /// Connections whose next request does not wait for the last answer, as far as is known.
+    pub(super) fn shared_connections(&self) -> HashSet<u16> {
+        self.clients.shared()
     }
 
     /// How threads have taken turns to sync each file so far.

@@ -1,5 +1,7 @@
 //! What the survey has found out about the threads and files of a trace.
 
+use std::collections::HashSet;
+
 use iotax_trace::{Event, File, Flags, NO_FILE, Thread};
 
 use super::{MOST_LANES, is_replayed, names};
@@ -51,6 +53,8 @@ pub(in crate::replay) struct Roles {
     /// All start by the clock: the trace has no latencies.
     pub all_clocked: bool,
     pub clocked: ClockedArrivals,
+    /// Connections whose next request does not wait for the last answer.
+    pub shared_connections: HashSet<u16>,
     /// The start of the first event.
     pub origin_ns: u64,
 }

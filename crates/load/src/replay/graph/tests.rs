@@ -325,6 +325,43 @@ fn a_request_waits_for_the_answer_that_another_thread_has_sent() {
     assert_eq!(begins, expected);
 }
 
+/// Requests of several clients on one connection, and requests of the program to itself.
+#[test]
+fn a_shared_connection_does_not_wait_for_the_last_answer() {
+    let at = |op, end_ns, client| Event { end_ns, detail: client, ..Event::new(op) };
+    let message = Call::pair(Call::Write as u64, Call::Poll as u64);
+    let mut events =
+        vec![[at(Op::Answer, 1_000, 0), at(Op::Answer, 2_000, 1), at(Op::Answer, 3_000, 2)]];
+    for round in 1..=20 {
+        let ask = |client, after_ns| at(Op::Request, round * 10_000_000 + after_ns, client);
+        let answer = |client, after_ns| at(Op::Answer, round * 10_000_000 + after_ns, client);
+        let offset = message;
+        let end_ns = round * 10_000_000 + 4_000_000;
+        let woken = Event { end_ns, offset, latency_ns: 1_000_000, ..wake(0, 3, 0) };
+        events.extend([
+            // One client whose requests arrive in two parts, and two others that share a connection.
+            [ask(0, 100_000), ask(0, 110_000), answer(0, 900_000)],
+            [ask(1, 1_000_000), ask(1, 2_000_000), answer(1, 3_000_000)],
+            [woken, ask(2, 4_010_000), answer(2, 5_000_000)],
+        ]);
+    }
+    let all = Roles::default();
+    let mut graph = Graph::new(&all);
+    events.iter().flatten().for_each(|event| graph.push(*event));
+    graph.finish();
+    while graph.pop().is_some() {}
+    assert_eq!(graph.shared_connections(), [1, 2].into());
+
+    let roles = Roles { shared_connections: [1, 2].into(), ..Roles::default() };
+    let nodes = nodes(&roles, events.into_iter().flatten());
+    let waits = |of| {
+        let is_of = |placed: &&Placed| placed.node.step == Step::Request(of);
+        let is_thought = |placed: &&Placed| matches!(placed.node.begin, Begin::Thought { .. });
+        nodes.iter().filter(is_of).filter(is_thought).count()
+    };
+    assert_eq!([0, 1, 2].map(waits), [20, 0, 0]);
+}
+
 /// A thread that serves two clients which think at the same time.
 #[test]
 fn clients_of_one_thread_think_at_the_same_time() {
@@ -345,8 +382,7 @@ fn clients_of_one_thread_think_at_the_same_time() {
     let of_first = all.filter(|placed| placed.track.thread == 0).skip(2).map(|placed| placed.node);
     let found: Vec<_> = of_first.map(|node| (node.begin, node.burn_ns, node.step)).collect();
     let after = Begin::After { gap_ns: 0 };
-    let thought =
-        |connection, think_ns, gap_ns| Begin::Thought { connection, gap_ns, think_ns };
+    let thought = |connection, think_ns, gap_ns| Begin::Thought { connection, gap_ns, think_ns };
     let receive = |from| Step::Receive { from: Track::of(from), count: 1, at_most_ns: None };
     let expected = [
         (after, 0, receive(1)),
@@ -371,7 +407,8 @@ fn the_first_wake_up_on_the_way_to_a_request_waits_for_the_answer() {
     let of_poller = |between: &[Event]| {
         let first = [io(POLLER, 100_000), at(Op::Request, 0, 200_000), at(Op::Answer, 0, 900_000)];
         let events = first.iter().chain(between).copied();
-        let all = nodes(&Roles::default(), events.chain([at(Op::Request, 1, 1_400_000)])).into_iter();
+        let all =
+            nodes(&Roles::default(), events.chain([at(Op::Request, 1, 1_400_000)])).into_iter();
         let of_poller = all.filter(|placed| placed.track.thread == POLLER).skip(1);
         of_poller.map(|placed| (placed.node.begin, placed.node.step)).collect::<Vec<_>>()
     };

@@ -341,21 +341,22 @@ impl Recording {
         let mut roles =
             Roles { all_overlap: reader.head.unseen.contains(&Unseen::Calls), ..Roles::default() };
         let mut pass = Pass::new(path);
-        let first_ns = {
+        let shared_connections = {
             let mut graph = Graph::new(&roles);
             pass.read(&mut reader, &mut graph, &roles)?;
             pass.facts(&graph);
-            pass.first_ns
+            graph.shared_connections()
         };
+        roles.shared_connections = shared_connections;
         let (head, end) = (reader.head.clone(), reader.end.take());
         drop(reader);
         let too_lossy = end.as_ref().filter(|end| end.lost_too_many(pass.events));
         if let Some(&End { lost, .. }) = too_lossy.filter(|_| !options.allow_loss) {
             return Err(Error::TraceLoss { path: shown(path), lost, events: pass.events });
         }
-        roles.origin_ns = first_ns.unwrap_or(0);
+        roles.origin_ns = pass.first_ns.unwrap_or(0);
         // A log without times has no clock either: each I/O follows the one before it.
-        let has_times = first_ns.is_some_and(|first_ns| pass.last_ns > first_ns);
+        let has_times = pass.first_ns.is_some_and(|first_ns| pass.last_ns > first_ns);
         roles.all_clocked = has_times && head.unseen.contains(&Unseen::Latencies);
         roles.clocked = match options.arrivals {
             Arrivals::ByTheClock if pass.requests > 0 => ClockedArrivals::Requests,
