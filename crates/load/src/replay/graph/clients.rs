@@ -106,8 +106,18 @@ impl Clients {
 }
 
 impl Graph<'_> {
-    /// A request, or the first wake-up that it leads to. The thread waits for the client's last
-    /// answer, and then until the client has thought.
+    /// The first wake-up that a request leads to. The thread was waiting for clients only if it has
+    /// slept since the answer.
+    pub(super) fn arrive_by_wake_up(&mut self, own: Track, connection: u16, arrived: Span) {
+        let since_ns = self.end_ns(own);
+        let was_waiting = |answer: Answer| answer.by.track != own && answer.sent_ns > since_ns;
+        if self.clients.answer(connection).is_some_and(was_waiting) {
+            self.arrive(own, connection, arrived);
+        }
+    }
+
+    /// A request. The thread waits for the client's last answer, and then until the client has
+    /// thought.
     pub(super) fn arrive(&mut self, own: Track, connection: u16, arrived: Span) {
         let Some(Answer { by, sent_ns }) = self.clients.answer(connection) else { return };
         let since_ns = self.end_ns(own);

@@ -403,7 +403,7 @@ impl<'a> Graph<'a> {
                     let before = self.thread(event.thread).idle;
                     let before = before.and(event.cpu_ns, event.run_delay_ns);
                     let arrived = Span { begin_ns: event.end_ns, end_ns: event.end_ns, before };
-                    self.arrive(Track::of(event.thread), connection, arrived);
+                    self.arrive_by_wake_up(Track::of(event.thread), connection, arrived);
                 }
                 self.take_event(&event);
             }
