@@ -1,6 +1,6 @@
 //! How much CPU time the recorder takes, of late and in all.
 //!
-//! The CPU time of the BPF programs is measured in samples: to measure it makes them a third slower.
+//! The CPU time of the BPF programs is measured in samples, because measuring makes them a third slower.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -84,8 +84,6 @@ struct InKernel {
     /// What is left of the weight of older samples after each new one.
     keeps: f64,
     samples: f64,
-    time: f64,
-    used: f64,
     time_time: f64,
     time_events: f64,
     events_events: f64,
@@ -104,8 +102,6 @@ impl InKernel {
         let keeps = self.keeps;
         let add = |sum: &mut f64, value: f64| *sum = *sum * keeps + value;
         add(&mut self.samples, 1.0);
-        add(&mut self.time, time);
-        add(&mut self.used, used);
         add(&mut self.time_time, time * time);
         add(&mut self.time_events, time * events);
         add(&mut self.events_events, events * events);
@@ -119,10 +115,10 @@ impl InKernel {
         per_second * seconds + per_event * events
     }
 
-    /// CPU time per second and per event, by least squares. All is by time while the samples do not
-    /// show whether the events matter.
+    /// CPU time per second and per event, by least squares. The events count for nothing until the
+    /// samples show what they cost.
     fn rates(&self) -> (f64, f64) {
-        let by_time = if self.time > 0.0 { self.used / self.time } else { 0.0 };
+        let by_time = if self.time_time > 0.0 { self.time_used / self.time_time } else { 0.0 };
         let scale = self.time_time * self.events_events;
         let determinant = scale - self.time_events * self.time_events;
         if self.samples < 2.5 || determinant <= 1e-9 * scale {

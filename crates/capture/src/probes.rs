@@ -342,7 +342,8 @@ fn refused(program: &str, error: &EbpfError) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::Command;
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
 
     /// As before 5.11.
     #[test]
@@ -355,9 +356,10 @@ mod tests {
             let types = KernelTypes::of_kernel().unwrap();
             let mut probes = Probes::load_for(types, has_typed_task, 1).unwrap();
             let mut dd = Command::new("sh");
-            dd.args(["-c", "sleep 0.2; exec dd if=/dev/zero of=$0 bs=8k count=9 status=none"]);
-            let mut dd = dd.arg(&path).spawn().unwrap();
+            dd.args(["-c", "read go; exec dd if=/dev/zero of=$0 bs=8k count=9 status=none"]);
+            let mut dd = dd.arg(&path).stdin(Stdio::piped()).spawn().unwrap();
             probes.record_process(dd.id()).unwrap();
+            dd.stdin.take().unwrap().write_all(b"\n").unwrap();
             assert!(dd.wait().unwrap().success());
             let (identity, kind) = probes.identity_of(&path).unwrap();
             assert_eq!(kind, Kind::Regular);
