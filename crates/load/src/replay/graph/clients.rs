@@ -16,8 +16,8 @@ const ASLEEP_NS: u64 = 50_000;
 /// A connection is shared by clients if more of its requests arrive before the last one is answered. The
 /// parts of one request arrive at about the same time.
 const SHARED_PERCENT: u64 = 10;
-/// A connection is the program's own if more of its requests wake a thread. A thread that waits for
-/// clients is sometimes woken from inside for another reason.
+/// A connection is the program's own if the program woke the thread that reads for more of its
+/// requests. A thread that waits for clients is sometimes woken by the program for another reason.
 const INSIDE_PERCENT: u64 = 5;
 
 /// An answer, and when it was sent in the recording.
@@ -63,7 +63,7 @@ impl Clients {
     }
 
     /// A request was read, by a thread that had slept for this long.
-    pub(super) fn asked(&mut self, connection: u16, slept_ns: u64, is_from_inside: bool) {
+    fn asked(&mut self, connection: u16, slept_ns: u64, is_from_inside: bool) {
         let client = self.by_connection.entry(connection).or_default();
         let overlaps = !client.is_answered && client.requests > 0 && slept_ns >= ASLEEP_NS;
         client.requests += 1;
@@ -73,11 +73,11 @@ impl Clients {
     }
 
     /// The answer before its next request.
-    pub(super) fn answer(&self, connection: u16) -> Option<Answer> {
+    fn answer(&self, connection: u16) -> Option<Answer> {
         self.by_connection.get(&connection)?.answer
     }
 
-    pub(super) fn forget_answer(&mut self, connection: u16) {
+    fn forget_answer(&mut self, connection: u16) {
         if let Some(client) = self.by_connection.get_mut(&connection) {
             client.answer = None;
         }
@@ -95,7 +95,7 @@ impl Clients {
     }
 
     /// A request that was read this long after the answer, by a thread that had slept for this long.
-    pub(super) fn think(&mut self, connection: u16, most_ns: u64, slept_ns: u64) -> Thought {
+    fn think(&mut self, connection: u16, most_ns: u64, slept_ns: u64) -> Thought {
         let client = self.by_connection.entry(connection).or_default();
         let was_awaited = slept_ns >= ASLEEP_NS;
         if was_awaited {
@@ -106,6 +106,15 @@ impl Clients {
 }
 
 impl Graph<'_> {
+    /// A thread reads a request.
+    pub(super) fn arrive_by_read(&mut self, own: Track, connection: u16, arrived: Span) {
+        let (_, slept_ns) = self.idle_before(own, arrived);
+        let is_from_inside = self.thread(own.thread).has_message;
+        self.clients.asked(connection, slept_ns, is_from_inside);
+        self.arrive(own, connection, arrived);
+        self.clients.forget_answer(connection);
+    }
+
     /// The first wake-up that a request leads to. The thread was waiting for clients only if it has
     /// slept since the answer.
     pub(super) fn arrive_by_wake_up(&mut self, own: Track, connection: u16, arrived: Span) {
@@ -116,9 +125,8 @@ impl Graph<'_> {
         }
     }
 
-    /// A request. The thread waits for the client's last answer, and then until the client has
-    /// thought.
-    pub(super) fn arrive(&mut self, own: Track, connection: u16, arrived: Span) {
+    /// The thread waits for the client's last answer, and then until the client has thought.
+    fn arrive(&mut self, own: Track, connection: u16, arrived: Span) {
         let Some(Answer { by, sent_ns }) = self.clients.answer(connection) else { return };
         let since_ns = self.end_ns(own);
         let is_clocked = self.roles.clocked == ClockedArrivals::Requests
@@ -143,7 +151,7 @@ impl Graph<'_> {
     }
 
     /// How long a thread has waited for a CPU since its last node, and how long it has slept.
-    pub(super) fn idle_before(&mut self, own: Track, now: Span) -> (u64, u64) {
+    fn idle_before(&mut self, own: Track, now: Span) -> (u64, u64) {
         let gap_ns = now.begin_ns.saturating_sub(self.end_ns(own));
         let idle_ns = gap_ns.saturating_sub(now.before.cpu_ns);
         let delay_ns = now.before.run_delay_ns.min(idle_ns);

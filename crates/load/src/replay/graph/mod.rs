@@ -63,8 +63,8 @@ pub(super) enum Begin {
     After { gap_ns: u64 },
     /// At this time after the common start.
     At { time_ns: u64 },
-    /// This long after the last answer to the client of this connection, and this long after the
-    /// previous node.
+    /// `think_ns` after the last answer to the client of this connection, but not earlier than
+    /// `gap_ns` after the previous node.
     Thought { connection: u16, gap_ns: u32, think_ns: u64 },
 }
 
@@ -451,11 +451,7 @@ impl<'a> Graph<'a> {
             }
             Op::Request => {
                 let arrived = Span { begin_ns: span.end_ns, ..span };
-                let (_, slept_ns) = self.idle_before(own, arrived);
-                let is_from_inside = self.thread(own.thread).has_message;
-                self.clients.asked(connection(event), slept_ns, is_from_inside);
-                self.arrive(own, connection(event), arrived);
-                self.clients.forget_answer(connection(event));
+                self.arrive_by_read(own, connection(event), arrived);
                 self.place(own, arrived, Step::Request(connection(event)));
                 return;
             }
