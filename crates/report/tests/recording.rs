@@ -197,7 +197,8 @@ fn replayed() -> Analysis {
 fn a_comparison_of_replays_says_what_was_replayed_and_how_late() {
     let document = experiment(&common::replay("/srv/app.iotx"), &replayed());
     let page = words(&html(&document));
-    let about = "Each trial replays app.iotx: 16 s of 9 threads, 1,000 operations.";
+    let about = "Each trial replays app.iotx: 16 s of 9 threads, 1,000 operations. The intervals do \
+                 not include how much a replay differs from the program.";
     for shown in [&page, &text(&document, Style { width: 200, ..PLAIN }), &markdown(&document)] {
         assert!(shown.contains(about), "{shown}");
         assert!(shown.contains("Delays of the replay"), "{shown}");

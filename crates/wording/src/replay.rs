@@ -31,11 +31,17 @@ pub fn times(of: &ReplayTimes) -> Option<[String; 5]> {
     (all > 0).then(|| parts.map(|part| percent(part as f64 / all as f64)))
 }
 
-/// What a trial replays: `Each trial replays app.iotx: 16 s of 9 threads, 71,748 operations.`
+/// What a trial replays: `Each trial replays app.iotx: 16 s of 9 threads, 71,748 operations.` And what
+/// the intervals of a comparison do not include.
 pub fn about(recorded: &RecordedLoad, analysis: &Analysis) -> String {
     let operations = operations(analysis).map(|all| format!(", {}", count(all, "operation")));
+    let compared = if analysis.arms.len() > 1 {
+        " The intervals do not include how much a replay differs from the program."
+    } else {
+        ""
+    };
     format!(
-        "Each trial replays {}: {} of {}{}.",
+        "Each trial replays {}: {} of {}{}.{compared}",
         recorded.path.file_name().unwrap_or_default().to_string_lossy(),
         length(recorded),
         count(recorded.threads, "thread"),
