@@ -251,6 +251,8 @@ struct ThreadState {
     lanes: Vec<TrackState>,
     /// CPU time and run delay of events that became no node.
     idle: Pending,
+    /// Pauses that a signal ends in the replay.
+    paused_ns: u64,
     /// It was last woken by another thread of the program, to read what that has written.
     has_message: bool,
     /// The lane of the request before, if this one is linked to it.
@@ -648,6 +650,8 @@ impl<'a> Graph<'a> {
             }
             // The signal ends the pause.
             (Step::Receive { at_most_ns: None, .. }, None) if is_pause && wait.is_none() => {
+                let state = self.thread(track.thread);
+                state.paused_ns = state.paused_ns.saturating_add(gap_ns - u64::from(burn_ns));
                 Begin::After { gap_ns: burn_ns.into() }
             }
             _ => Begin::After { gap_ns },
@@ -724,6 +728,11 @@ impl<'a> Graph<'a> {
             0 => &mut state.own,
             lane => &mut state.lanes[lane as usize - 1],
         }
+    }
+
+    /// Pauses of a thread so far that a signal ends in the replay.
+    pub(super) fn paused_ns(&self, thread: Thread) -> u64 {
+        self.threads.get(thread as usize).map_or(0, |state| state.paused_ns)
     }
 
     /// Lanes of each thread so far.

@@ -37,6 +37,9 @@ const MOST_SYNCED: usize = 16;
 /// share of those of the busiest thread; both in percent.
 const TIMER_GAPS_PERCENT: u64 = 60;
 const TIMER_IOS_PERCENT: u64 = 20;
+/// The pauses of a thread count as think time if it wakes others at most this often, in percent of
+/// what the most frequent waker does.
+const TIMER_WAKES_PERCENT: u64 = 5;
 /// Group commit is assumed only if a thread that synced wakes the next one to sync at least once in
 /// this many changes of thread.
 const HANDED_OVER_ONE_IN: u64 = 3;
@@ -123,6 +126,8 @@ pub(super) struct ThreadFacts {
     receives: u64,
     sends: u64,
     gap_ns: u64,
+    /// Pauses that a signal ends in the replay.
+    paused_ns: u64,
     latency_ns: u64,
     overlapping: u64,
     last_end_ns: u64,
@@ -647,6 +652,7 @@ impl<'a> Pass<'a> {
     /// Takes what the graph has counted.
     fn facts(&mut self, graph: &Graph<'_>) {
         for (number, thread) in (0..).zip(&mut self.threads) {
+            thread.paused_ns = graph.paused_ns(number);
             thread.lanes = if thread.overlapping > 0 { graph.lanes(number) } else { 0 };
             self.notes.overlapping_ios += thread.overlapping;
         }
@@ -671,11 +677,17 @@ impl<'a> Pass<'a> {
         }
         let length_ns = self.last_ns.saturating_sub(roles.origin_ns);
         let busiest = self.threads.iter().map(|thread| thread.ios).max().unwrap_or(0);
+        let most_sends = self.threads.iter().map(|thread| thread.sends).max().unwrap_or(0);
+        let idle_ns = |thread: &ThreadFacts| {
+            // One that hardly ever wakes others does not pause until there is work for them.
+            let is_alone = !is_share_above(thread.sends, most_sends, TIMER_WAKES_PERCENT);
+            thread.gap_ns.saturating_add(if is_alone { thread.paused_ns } else { 0 })
+        };
         // A thread that waits for clients does not live by timers, however rarely they ask.
         let role = |thread: &ThreadFacts| ThreadRole {
             commits: false,
             is_clocked: thread.receives == 0
-                && is_share_above(thread.gap_ns, length_ns, TIMER_GAPS_PERCENT)
+                && is_share_above(idle_ns(thread), length_ns, TIMER_GAPS_PERCENT)
                 && !is_share_above(thread.ios, busiest, TIMER_IOS_PERCENT),
             has_work: thread.ios + thread.sends + thread.receives + thread.answers > 0,
             only_wakes: thread.ios + thread.receives + thread.answers == 0,

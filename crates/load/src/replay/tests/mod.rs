@@ -515,6 +515,27 @@ fn a_thread_that_lives_by_timers_holds_up_nobody() {
 }
 
 #[test]
+fn a_thread_that_waits_after_its_pauses_lives_by_timers_if_it_hardly_wakes_others() {
+    let is_clocked = |wakes: u32| {
+        let mut trace = trace();
+        trace.files = vec![file(PAGE)];
+        for round in 0..100 {
+            trace.now_ns += MS;
+            trace.io(0, Op::Write, 0, 0, PAGE);
+            trace.wake(0, 2);
+            trace.wake(2, 0);
+            if round % 20 == 10 {
+                // It slept for 20 ms, and then waited for a short time.
+                trace.wake(0, 1);
+                (0..wakes).for_each(|_| trace.wake(1, 0));
+            }
+        }
+        Place::of(&trace).recording.survey.roles.threads[1].is_clocked
+    };
+    assert_eq!([0, 1, 2].map(is_clocked), [true, true, false]);
+}
+
+#[test]
 fn a_replay_ends_when_it_is_stopped_and_when_its_time_is_up() {
     let mut trace = in_turn(10);
     trace.now_ns += 3_600_000 * MS;
