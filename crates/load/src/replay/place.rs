@@ -7,9 +7,9 @@
 //! - `ready`: a trial can begin.
 //! - `used`: a trial began. What the trace changes is restored; other files stay as they are.
 //!
-//! Before each trial, iotax drops the files from the page cache. Files that were fully cached at
-//! the start of the recording are then read back in. A trace does not record which part of a file
-//! was cached, so partly cached files start uncached; the result reports their number.
+//! Before each trial, iotax drops the files from the page cache. What was cached at the start of the
+//! recording is then read back in: all of a file, or what the recorded reads found in the cache. The
+//! result reports the number of partly cached files whose reads do not tell.
 
 use std::ffi::CString;
 use std::fs::File as OsFile;
@@ -26,7 +26,7 @@ use rustix::fs::{Advice, FallocateFlags, SeekFrom, fadvise, fallocate, seek, sta
 use rustix::io::Errno;
 
 use super::device::{ONLY_IN_A_DIRECTORY, sole_device};
-use super::survey::{FileFacts, Recording};
+use super::survey::{Cached, FileFacts, Recording};
 use crate::driver::LayoutProgress;
 use crate::error::Error;
 use crate::layout::{drop_cached, fill};
@@ -332,19 +332,54 @@ impl<'a> Shape<'a> {
         drop_cached(&file, path)
     }
 
-    /// Reads it into the page cache. Returns bytes read.
+    /// Reads what was cached into the page cache. Returns bytes read.
     fn warm(&self, stop: &AtomicBool) -> Result<u64, Error> {
+        if self.cached_bytes() == 0 {
+            return Ok(0);
+        }
         let path = &self.path;
-        let mut file = within().read(true).open(path).map_err(Error::path("open", path))?;
-        let _ = fadvise(&file, 0, None::<NonZeroU64>, Advice::Sequential);
+        let file = within().read(true).open(path).map_err(Error::path("open", path))?;
         let mut buffer = vec![0; usize::try_from(CHUNK_BYTES).expect("a chunk")];
         let mut warmed = 0;
-        loop {
-            refuse_stopped(stop)?;
-            match file.read(&mut buffer).map_err(Error::path("read", path))? {
-                0 => return Ok(warmed),
-                bytes => warmed += bytes as u64,
+        let mut read = |range: Range<u64>| {
+            let mut at = range.start;
+            while at < range.end {
+                refuse_stopped(stop)?;
+                let most = usize::try_from((range.end - at).min(CHUNK_BYTES)).expect("a chunk");
+                match file.read_at(&mut buffer[..most], at).map_err(Error::path("read", path))? {
+                    0 => break,
+                    bytes => at += bytes as u64,
+                }
             }
+            warmed += at - range.start;
+            Ok(())
+        };
+        match self.facts.cached() {
+            Cached::Nothing | Cached::SomeParts => {}
+            Cached::All => {
+                let _ = fadvise(&file, 0, None, Advice::Sequential);
+                read(0..u64::MAX)?;
+            }
+            Cached::Parts(parts) => {
+                // Nothing around them, and many at a time.
+                let _ = fadvise(&file, 0, None, Advice::Random);
+                for part in parts.iter() {
+                    refuse_stopped(stop)?;
+                    let length = NonZeroU64::new(part.end - part.start);
+                    let _ = fadvise(&file, part.start, length, Advice::WillNeed);
+                }
+                parts.iter().try_for_each(read)?;
+            }
+        }
+        Ok(warmed)
+    }
+
+    /// How much of it was in the page cache, as far as is known where.
+    fn cached_bytes(&self) -> u64 {
+        match self.facts.cached() {
+            Cached::Nothing | Cached::SomeParts => 0,
+            Cached::All => self.size_bytes,
+            Cached::Parts(parts) => parts.bytes(),
         }
     }
 }
@@ -376,8 +411,7 @@ pub(super) fn cool_or_warm(
         refuse_stopped(stop)?;
         shape.cool()?;
     }
-    let cached = || files().filter(|shape| shape.facts.is_cached());
-    let cached_bytes = cached().map(|shape| shape.size_bytes).fold(0, u64::saturating_add);
+    let cached_bytes = files().map(Shape::cached_bytes).fold(0, u64::saturating_add);
     if cached_bytes == 0 {
         return Ok(Warmed::default());
     }
@@ -386,7 +420,7 @@ pub(super) fn cool_or_warm(
         return Ok(Warmed { bytes: 0, too_large });
     }
     let mut bytes = 0;
-    for shape in cached() {
+    for shape in files() {
         bytes += shape.warm(stop)?;
     }
     Ok(Warmed { bytes, too_large: None })

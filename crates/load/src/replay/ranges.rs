@@ -32,6 +32,11 @@ impl RangeSet {
         self.ends.iter().map(|(start, end)| *start..*end)
     }
 
+    /// How many there are.
+    pub(super) fn bytes(&self) -> u64 {
+        self.iter().map(|range| range.end - range.start).sum()
+    }
+
     /// The first byte after the last range.
     pub(super) fn end(&self) -> u64 {
         self.ends.last_key_value().map_or(0, |(_, end)| *end)

@@ -34,8 +34,8 @@ pub(super) fn notes(recording: &Recording) -> Vec<String> {
         (notes.directory_reads, "Directory reads (readdir) are not replayed"),
         (
             notes.files_partly_cached,
-            "Files that were partly in the page cache at the start of the recording are not cached \
-             in the replay",
+            "Files that were partly in the page cache when the recording began are not cached in the \
+             replay, because the recorded reads do not show which part it was",
         ),
     ];
     let counted = counted.into_iter().filter(|(count, _)| *count > 0);

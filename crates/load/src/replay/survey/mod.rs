@@ -15,6 +15,8 @@ use iotax_trace::{
 };
 use sha2::{Digest as _, Sha256};
 
+pub(super) use self::cached::Cached;
+use self::cached::FirstReads;
 use super::graph::{
     Begin, ClockedArrivals, FileRole, Graph, Io, MOST_LANES, Placed, Roles, Step, ThreadRole,
     Turns, names, replaced,
@@ -39,7 +41,7 @@ const TIMER_GAPS_PERCENT: u64 = 60;
 const TIMER_IOS_PERCENT: u64 = 20;
 /// The pauses of a thread count as think time if it wakes others at most this often, in percent of
 /// what the most frequent waker does.
-const TIMER_WAKES_PERCENT: u64 = 5;
+const TIMER_WAKES_PERCENT: u64 = 20;
 /// Group commit is assumed only if a thread that synced wakes the next one to sync at least once in
 /// this many changes of thread.
 const HANDED_OVER_ONE_IN: u64 = 3;
@@ -155,6 +157,7 @@ pub(super) struct FileFacts {
     pub loses_data: bool,
     /// What must be there at the start because it is read before it is written.
     pub read_first: RangeSet,
+    first_reads: Option<FirstReads>,
     /// What is read or written of a block device.
     pub touched: RangeSet,
     /// The first byte after all that is read or written.
@@ -210,6 +213,7 @@ impl Syncs {
 impl FileFacts {
     fn new(state: FileState) -> Self {
         Self {
+            first_reads: FirstReads::of(&state),
             state,
             uses: 0,
             uses_direct: false,
@@ -255,6 +259,9 @@ impl FileFacts {
             self.is_created |= is_first && self.state.is_new;
             self.loses_data |= has_flag(event.detail, libc::O_TRUNC) && !self.is_created;
             return;
+        }
+        if let Some(reads) = &mut self.first_reads {
+            reads.note(event, most_ranges / 2);
         }
         let end = |bytes: u64| event.offset.saturating_add(bytes);
         match event.op {
@@ -708,9 +715,7 @@ impl<'a> Pass<'a> {
         let busy_ns = |thread: &ThreadFacts| thread.gap_ns.saturating_add(thread.latency_ns);
         let busy_ns = self.threads.iter().map(busy_ns).fold(self.thought_ns, u64::saturating_add);
         let cycle_ns = busy_ns / ios;
-        let is_partly = |file: &&FileFacts| {
-            file.state.cached_bytes.is_some_and(|bytes| bytes > 0) && !file.is_cached()
-        };
+        let is_partly = |file: &&FileFacts| matches!(file.cached(), Cached::SomeParts);
         self.notes.files_partly_cached = self.files.iter().filter(is_partly).count() as u64;
         let io_ns = self.threads.iter().map(|thread| thread.latency_ns);
         let mean_delay_ns = self.run_delay_sum_ns / self.run_delays.count().max(1);
@@ -734,11 +739,9 @@ impl<'a> Pass<'a> {
 }
 
 impl FileFacts {
-    /// Whether all of it was in the page cache when the trace began, but for what a few pages of
-    /// read-ahead make of it.
-    pub(super) fn is_cached(&self) -> bool {
-        let size = self.state.size_bytes;
-        size > 0 && self.state.cached_bytes.is_some_and(|bytes| is_share_above(bytes, size, 95))
+    /// What was in the page cache when the trace began.
+    pub(super) fn cached(&self) -> Cached<'_> {
+        FirstReads::cached(self.first_reads.as_ref(), &self.state)
     }
 }
 
@@ -746,5 +749,6 @@ const fn is_share_above(part: u64, whole: u64, percent: u64) -> bool {
     part as u128 * 100 > whole as u128 * percent as u128
 }
 
+mod cached;
 #[cfg(test)]
 mod tests;

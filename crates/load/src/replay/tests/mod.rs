@@ -532,7 +532,7 @@ fn a_thread_that_waits_after_its_pauses_lives_by_timers_if_it_hardly_wakes_other
         }
         Place::of(&trace).recording.survey.roles.threads[1].is_clocked
     };
-    assert_eq!([0, 1, 2].map(is_clocked), [true, true, false]);
+    assert_eq!([0, 3, 6].map(is_clocked), [true, true, false]);
 }
 
 #[test]
@@ -679,6 +679,27 @@ fn files_are_warmed_only_if_all_fit_into_memory_and_until_the_user_stops() {
     assert!(matches!(warmed(None), Err(Error::Interrupted)));
     let stopped = place.try_replay(TINY, 1, None, &stop);
     assert!(matches!(stopped, Err(Error::Interrupted)));
+}
+
+#[test]
+fn of_a_partly_cached_file_what_was_read_from_the_cache_is_cached() {
+    let mut trace = trace();
+    trace.files.push(FileState { cached_bytes: Some(8 * PAGE), ..file(64 * PAGE) });
+    for page in [16, 40, 17] {
+        trace.io(0, Op::Read, 0, page * PAGE, PAGE);
+    }
+    trace.events[1].latency_ns = MS;
+    let place = Place::of(&trace);
+    assert_eq!(facts(&place.replay(TINY)).warmed_bytes, PAGE);
+    let noted = |place: &Place| {
+        let notes = place.recording.workload("app").notes;
+        notes.iter().any(|note| note.contains("partly in the page cache"))
+    };
+    assert!(!noted(&place));
+    trace.events[0].latency_ns = MS;
+    let place = Place::of(&trace);
+    assert_eq!(facts(&place.replay(TINY)).warmed_bytes, 0);
+    assert!(noted(&place));
 }
 
 #[test]
