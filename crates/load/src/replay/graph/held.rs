@@ -9,6 +9,8 @@ use super::{Begin, Node, Placed, Step, Track};
 #[derive(Clone, Copy)]
 pub(super) struct Held {
     pub node: Node,
+    /// The end in the recording.
+    pub end_ns: u64,
     /// It is a wait for a sync by another thread.
     pub wait: Option<SyncWait>,
     /// A wait before it, which counts only if the node begins no sync.

@@ -663,7 +663,7 @@ impl<'a> Graph<'a> {
         if let Some(kept) = self.track(track).kept.take() {
             self.ready.settle(kept, &step);
         }
-        self.put(track, Held { node: Node { begin, burn_ns, step }, wait, after: None }, end_ns);
+        self.put(track, Held { node: Node { begin, burn_ns, step }, end_ns, wait, after: None });
         if step == Step::Send && is_pause {
             self.track(track).kept = self.ready.keep_last(self.emitted_ns);
         }
@@ -671,7 +671,7 @@ impl<'a> Graph<'a> {
 
     /// Puts a node out, unless it must be seen together with what follows: a write that is perhaps
     /// synced next, or a wait for a sync.
-    fn put(&mut self, track: Track, mut new: Held, end_ns: u64) {
+    fn put(&mut self, track: Track, mut new: Held) {
         if let Some(mut held) = self.track(track).held.take() {
             pair(&mut held.node, &mut new.node);
             if !new.continues(&held) {
@@ -682,18 +682,17 @@ impl<'a> Graph<'a> {
             if io.op == Op::Write && track.lane == 0 && self.roles.file(io.file).shares_syncs);
         if is_write || new.wait.is_some() {
             self.track(track).held = Some(new);
-            self.held_at.push_back((end_ns, track));
+            self.held_at.push_back((new.end_ns, track));
         } else {
             self.ready.extend(new.placed(track));
         }
     }
 
-    /// Puts out what was kept back before this time. A later node of the same track may be put out
-    /// too early, which only means that a write is not paired, or that a wait is for a thread
-    /// rather than for a sync.
+    /// Puts out what was kept back before this time.
     fn release_held(&mut self, until_ns: u64) {
         while let Some((_, track)) = self.held_at.pop_front_if(|(at_ns, _)| *at_ns <= until_ns) {
-            if let Some(held) = self.track(track).held.take() {
+            // The track may keep a later node by now.
+            if let Some(held) = self.track(track).held.take_if(|held| held.end_ns <= until_ns) {
                 self.ready.extend(held.placed(track));
             }
         }

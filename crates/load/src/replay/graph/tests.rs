@@ -638,6 +638,34 @@ fn who_waited_before_the_write_waits_for_any_sync() {
 }
 
 #[test]
+fn a_wait_is_kept_back_however_long_ago_its_thread_kept_another_node_back() {
+    let sync = |at_us, thread| Event { result: 0, ..event(at_us, Op::Fdatasync, thread) };
+    let write = event(100_500, Op::Write, 0);
+    let in_vain = wake(100_502, 0, 1);
+    let in_vain = Event { latency_ns: in_vain.end_ns - write.start_ns() - 1, ..in_vain };
+    let again = wake(109_002, 2, 1);
+    let again = Event { latency_ns: again.end_ns - in_vain.end_ns - 500, ..again };
+    let events = [
+        event(4000, Op::Write, 1),
+        event(4001, Op::Read, 1),
+        write,
+        sync(100_501, 0),
+        in_vain,
+        // The write of thread 1 would have been kept back until then.
+        event(105_000, Op::Read, 2),
+        event(109_000, Op::Write, 2),
+        sync(109_001, 2),
+        again,
+        event(109_010, Op::Read, 1),
+    ];
+    let all = nodes(&with_commits(1), events);
+    let steps = all.iter().filter(|placed| placed.track == Track::of(1));
+    let steps: Vec<_> = steps.map(|placed| placed.node.step).collect();
+    let expected = matches!(steps[..], [Step::Io(_), Step::Io(_), Step::Commit(0), Step::Io(_)]);
+    assert!(expected, "{steps:?}");
+}
+
+#[test]
 fn who_waited_in_vain_issues_the_next_sync_or_waits_on() {
     let write = event(9, Op::Write, 1);
     let sync = Event { result: 0, ..event(10, Op::Fdatasync, 1) };
