@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
 """How well the replay of a recording predicts what a change of the storage does to a program.
 
-  replays.py PLACE RUNS PROGRAM...      PROGRAM: sqlite-delete, sqlite-wal, pgbench, redis, rocksdb,
-                                        rocksdb-8, etcd, git, pool; as root
+  replays.py [--layers] PLACE RUNS PROGRAM...    PROGRAM: sqlite-delete, sqlite-wal, pgbench, redis, rocksdb,
+                                                 rocksdb-8, etcd, git, pool; as root
 
 For each change of CHANGES, each program runs on a simulated disk before and after the change, in turn,
 RUNS times on each. It is recorded once on the disk before the change, and `iotax compare` replays that
 recording on both disks. Prints the program's rate after the change relative to the rate before: as
-measured (median of the runs), as the replay says, and as fio says in four ways (see WAYS). PLACE is a
-directory; PLACE/replays.csv keeps what was measured, and the next call goes on from there.
+measured (median of the runs), as the replay says, and as fio says in four ways (see WAYS); and the rate of
+the replay before the change relative to that of the recording (same). PLACE is a directory;
+PLACE/replays.csv keeps what was measured, and the next call goes on from there.
+
+With --layers, the changes are those of LAYERS: dm-crypt and NFS on disks in memory. They need a kernel that
+has these, such as that of in-guest.sh.
 """
 import concurrent.futures
 import csv
+import functools
 import http.client
 import json
 import os
@@ -49,6 +54,14 @@ CHANGES = {
     "4ms to 1ms": [(SLOW, "ext4"), (MIDDLE, "ext4")],
     "AES": [(FAST, "ext4"), (f"{FAST} + aes", "ext4")],
 }
+QUEUES = ["--perf-no_read_workqueue", "--perf-no_write_workqueue"]
+# By name: what is on a disk in memory before and after the change.
+LAYERS = {
+    "dm-crypt": [{}, {"crypt": []}],
+    "dm-crypt without work queues": [{"crypt": []}, {"crypt": QUEUES}],
+    "dm-crypt twice": [{"crypt": []}, {"crypt": [], "above": []}],
+    "NFS, sync to async": [{"delay_ms": 20, "export": "sync"}, {"delay_ms": 20, "export": "async"}],
+}
 MAKE = {
     "ext4": ["mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
     "xfs": ["mkfs.xfs", "-q", "-f"],
@@ -57,7 +70,8 @@ MAKE = {
 # What else predicts the effect: fio replays the recording as a log, with the recorded times or without
 # waiting; and fio generates similar I/O, as fast as it can or at the recorded rate.
 WAYS = ["log", "log_no_stall", "closed", "open"]
-FIELDS = ["program", "change", "real", "lowest", "highest", "replay", "low", "high", *WAYS]
+FIELDS = ["program", "change", "real", "lowest", "highest", "replay", "low", "high", *WAYS, "same"]
+NAMES = {"rocksdb-8": "RocksDB", "pgbench": "PostgreSQL", "sqlite-wal": "SQLite", "pool": "thread pool"}
 NEIGHBOR = "of-the-neighbor"
 COMMITS = 300
 SECONDS = 8
@@ -105,6 +119,79 @@ class Disk:
         if self.loop:
             sh("losetup", "-d", self.loop)
         sh("iotax", "disk", "down", self.name)
+
+
+class Layers:
+    """ext4 on layers above a disk in memory, perhaps exported by NFS and mounted over loopback."""
+    sides = ("before", "after")
+
+    def __init__(self, name, crypt=None, above=None, delay_ms=0, export=None):
+        self.name, self.mount, self.undo = name, f"m-{name}", []
+        number = self.sides.index(name)
+        if not os.path.exists("/dev/ram0"):
+            sh("modprobe", "brd", f"rd_nr={len(self.sides)}", f"rd_size={400 << 10}")
+        os.makedirs(self.mount, exist_ok=True)
+        device = f"/dev/ram{number}"
+        try:
+            if delay_ms:
+                sectors = sh("blockdev", "--getsz", device).strip()
+                self.mapped(f"delay{number}", "dmsetup", "create", f"delay{number}", "--table",
+                            f"0 {sectors} delay {device} 0 {delay_ms}")
+                device = f"/dev/mapper/delay{number}"
+            for layer, options in (("crypt", crypt), ("above", above)):
+                if options is not None:
+                    mapper = f"{layer}{number}"
+                    self.mapped(mapper, "cryptsetup", "open", "--type", "plain", "--cipher", "aes-xts-plain64",
+                                "--key-size", "512", "--key-file", "/dev/urandom", *options, device, mapper)
+                    device = f"/dev/mapper/{mapper}"
+            sh(*MAKE["ext4"], device)
+            if export:
+                exported = f"{exports()}/{name}"
+                self.mounted(device, exported)
+                sh("exportfs", "-o", f"rw,{export},no_subtree_check,insecure,no_root_squash,fsid={number + 1}",
+                   f"127.0.0.1:{exported}")
+                self.undo.append(["exportfs", "-u", f"127.0.0.1:{exported}"])
+                self.mounted("127.0.0.1:/" + name, self.mount, "-t", "nfs4")
+            else:
+                self.mounted(device, self.mount)
+        except BaseException:
+            self.down()
+            raise
+        os.chmod(self.mount, 0o711)
+        self.place = os.path.abspath(self.mount)
+
+    def mapped(self, mapper, *command):
+        sh(*command)
+        self.undo.append(["dmsetup", "remove", mapper])
+
+    def mounted(self, device, place, *options):
+        os.makedirs(place, exist_ok=True)
+        sh("mount", *options, device, place)
+        self.undo.append(["umount", place])
+
+    clear = Disk.clear
+
+    def down(self):
+        while self.undo:
+            sh(*self.undo.pop())
+
+
+@functools.cache
+def exports():
+    """The directory that the NFS server exports, once the server runs."""
+    root = "/srv/nfs"
+    os.makedirs(root, exist_ok=True)
+    sh("modprobe", "-a", "sunrpc", "nfsd", "nfs", "nfsv4")
+    sh("mount", "-t", "tmpfs", "tmpfs", root)
+    sh("mount", "-t", "nfsd", "nfsd", "/proc/fs/nfsd")
+    os.makedirs("/var/lib/nfs/v4recovery", exist_ok=True)
+    sh("rpcbind")
+    sh("rpc.mountd", "-N", "2")
+    sh("rpc.nfsd", "-L", "10", "-G", "10", "8")
+    with open("/proc/fs/nfsd/v4_end_grace", "w") as end:
+        end.write("Y")
+    sh("exportfs", "-o", "ro,fsid=0,no_subtree_check,insecure", f"127.0.0.1:{root}")
+    return root
 
 
 def commits(path, journal):
@@ -396,21 +483,30 @@ PROGRAMS = {"sqlite-delete": lambda: Sqlite("delete"), "sqlite-wal": lambda: Sql
 PARTS = {"commits": commits, "puts": puts, "serve": serve, "ask": ask}
 
 
+def summarized(recording):
+    return json.loads(sh("iotax", "capture", "show", "--format", "json", recording))["summary"]
+
+
 def replayed(recording, before, after):
-    """The rate after the change relative to the one before, and its interval."""
+    """The rate after the change relative to the one before, and its interval; and the rate before the change
+    relative to that of the recording."""
+    recorded = summarized(recording)
     arms = [f"{disk.name}={disk.mount}" for disk in (before, after)]
     result = told("iotax", ["compare", "-w", recording, "--tight", "--max-time", "150s", "--out", "results", *arms])
     of = {one["metric"]: one for one in result["comparisons"] if one.get("subject") == "arm"}
     one = of.get("request_rate", of["throughput"])
     if one["lo"] is None:
         sys.exit(f"the replay has no interval: {one}")
-    return [1 - one[key] for key in ("tax", "hi", "lo")]
+    arm, rates, requests = result["arms"][0], recorded["rates"], recorded["requests"]
+    same = (arm["requests_per_s"] / requests["per_s"] if requests
+            else arm["iops"] / (rates["reads_per_s"] + rates["writes_per_s"]))
+    return [1 - one[key] for key in ("tax", "hi", "lo")], same
 
 
 def similar(recording):
     """A job of fio with the recording's I/O sizes, share of reads, writes per sync and number of threads
     that sync; and the reads and writes per second of a thread."""
-    summary = json.loads(sh("iotax", "capture", "show", "--format", "json", recording))["summary"]
+    summary = summarized(recording)
     rates, busiest = summary["rates"], summary["threads"]["busiest"]
     syncing = [thread["operations"] for thread in busiest if thread["sync_share"] > 0]
     threads = max(1, sum(operations * 20 >= sum(syncing) for operations in syncing))
@@ -454,8 +550,8 @@ def by_fio(recording, disks):
 def measured(name, change, runs):
     program, disks = PROGRAMS[name](), []
     try:
-        for side, (layers, system, *neighbor) in zip(("before", "after"), CHANGES[change]):
-            disks.append(Disk(side, layers, system, *neighbor))
+        for side, state in zip(Layers.sides, CHANGES.get(change) or LAYERS[change]):
+            disks.append(Layers(side, **state) if isinstance(state, dict) else Disk(side, *state))
         rates = [[], []]
         for disk in disks:
             program.prepare(disk)
@@ -465,7 +561,7 @@ def measured(name, change, runs):
         program.run(disks[0], record="app.iotx")
         for disk in disks:
             disk.clear()
-        predicted = replayed("app.iotx", *disks)
+        predicted, same = replayed("app.iotx", *disks)
         ways = by_fio("app.iotx", disks)
     finally:
         for disk in disks:
@@ -477,7 +573,7 @@ def measured(name, change, runs):
             shutil.rmtree(left, ignore_errors=True)
     before, after = map(statistics.median, rates)
     ends = [min(rates[1]) / max(rates[0]), max(rates[1]) / min(rates[0])]
-    return dict(zip(FIELDS, [name, change, after / before, *ends, *predicted, *ways]))
+    return dict(zip(FIELDS, [name, change, after / before, *ends, *predicted, *ways, same]))
 
 
 def error(row, way="replay"):
@@ -493,19 +589,28 @@ def summary(rows, way):
             f"largest {100 * sizes[-1]:.0f} %; right direction {same} of {len(clear)} clear changes")
 
 
+def shown(ratio):
+    """Three digits; a dash if it is not known."""
+    return "–" if ratio == "" else f"{float(ratio):.{3 if float(ratio) < 0.9995 else 2 if float(ratio) < 9.995 else 1}f}"
+
+
 def show(rows):
-    print("| program | change | real | replay | error |", *(f"{way} |" for way in WAYS))
-    print("|" + "---|" * (5 + len(WAYS)))
+    """As in docs/benchmarks.md."""
+    print("| program | change | real | replay | error |", *(f"{way} |" for way in WAYS), "same disk |")
+    print("|" + "---|" * (6 + len(WAYS)))
     for row in rows:
-        real, low, high, replay = (float(row[key]) for key in ("real", "low", "high", "replay"))
-        print(f"| {row['program']} | {row['change']} | {real:.3f} | {replay:.3f} [{low:.3f}, {high:.3f}] "
-              f"| {100 * error(row):+.0f} % |", *(f"{row[way] and format(float(row[way]), '.3f')} |" for way in WAYS))
+        low, high = (shown(row[key]) for key in ("low", "high"))
+        percent = round(100 * error(row))
+        cells = [NAMES.get(row["program"], row["program"]), row["change"].replace("us", " µs").replace("ms", " ms"),
+                 shown(row["real"]), f"{shown(row['replay'])} [{low}, {high}]", f"{percent:+} %" if percent else "0 %",
+                 *(shown(row[way]) for way in WAYS), shown(row["same"])]
+        print("|", " | ".join(cells).replace("-", "−"), "|")
     within = sum(float(row["low"]) <= float(row["highest"]) and float(row["lowest"]) <= float(row["high"])
                  for row in rows)
     print(f"\nreplay: {summary(rows, 'replay')}; interval meets the range of the real runs in {within} of "
           f"{len(rows)}")
     for way in WAYS:
-        known = [row for row in rows if row[way]]
+        known = [row for row in rows if row[way] != ""]
         half = sum(abs(error(row)) <= abs(error(row, way)) / 2 for row in known)
         print(f"{way}: {summary(known, way)}; the replay's error is at most half of it in {half} of {len(known)}")
 
@@ -514,6 +619,10 @@ def main():
     if len(sys.argv) > 1 and sys.argv[1] in PARTS:
         PARTS[sys.argv[1]](*sys.argv[2:])
         return
+    changes = CHANGES
+    if "--layers" in sys.argv:
+        sys.argv.remove("--layers")
+        changes = LAYERS
     if len(sys.argv) < 4 or any(name not in PROGRAMS for name in sys.argv[3:]):
         sys.exit(__doc__)
     os.makedirs(sys.argv[1], exist_ok=True)
@@ -524,7 +633,7 @@ def main():
         out = csv.DictWriter(file, FIELDS)
         if file.tell() == 0:
             out.writeheader()
-        for change in CHANGES:
+        for change in changes:
             for name in sys.argv[3:]:
                 if (name, change) in done:
                     continue
