@@ -219,6 +219,7 @@ fn a_container_is_kept_up_while_somebody_else_is_in_it() {
     let status = Command::new("unshare")
         .args(["--pid", "--fork", "--mount-proc", "sh", "-c", &script])
         .current_dir(desk.path())
+        .env("IOTAX_STATE_DIR", desk.path().join("state"))
         .status()
         .unwrap();
     assert!(status.success(), "{status}");

@@ -25,6 +25,7 @@ impl Container {
         let mut shell = Command::new("sh");
         // It waits until it is in the group.
         shell.args(["-c", &format!("read -r go < go; {script}")]).current_dir(desk.path());
+        shell.env("IOTAX_STATE_DIR", desk.path().join("state"));
         let go = desk.path().join("go");
         rustix::fs::mknodat(
             rustix::fs::CWD,
