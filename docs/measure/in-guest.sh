@@ -2,8 +2,8 @@
 # in-guest.sh SECONDS COMMAND...: runs a command as root in a QEMU guest with Debian's kernel 6.1 (tests/vm).
 #
 # The guest sees this machine's root file system, changes to which stay in its memory. What the command writes
-# below its working directory, /run/vm, is afterwards in ./guest. MEMORY (MiB) and CPUS say how much the guest
-# gets. Its CPUs are emulated (no KVM is needed), so programs take some twenty times as long.
+# below its working directory, /run/vm, is afterwards in ./guest. MEMORY is that of the guest, in MiB. Its CPUs
+# are emulated (no KVM is needed), so programs take some twenty times as long.
 # Needs qemu-system-x86, busybox-static, cpio, kmod, util-linux, and the kernel that .ci/run unpacks.
 set -euo pipefail
 seconds=${1:?seconds}
@@ -21,14 +21,8 @@ trap 'rm -rf "$work"' EXIT
 printf 'DM_DISABLE_UDEV=1\nPATH=%q\n' "$PATH" >"$share/env"
 printf '%q ' "$@" >"$share/script"
 rm -f "$share/status"
-directory() { echo "local,path=$1,mount_tag=$2,security_model=none,multidevs=remap$3"; }
-# One thread for all CPUs: see tests/vm/src/kernel.rs.
-setpriv --pdeathsig TERM timeout --kill-after=5 $((seconds + 60)) qemu-system-x86_64 \
-    -accel tcg,thread=single -cpu max -smp "${CPUS:-2}" -m "${MEMORY:-3072}" -nographic -no-reboot -nic none \
-    -kernel "$root/boot/vmlinuz-$release" -initrd "$work/initramfs" \
-    -append "console=ttyS0 quiet panic=-1 mitigations=off nokaslr VM_SECONDS=$seconds" \
-    -virtfs "$(directory / host ,readonly=on)" -virtfs "$(directory "$root/lib/modules" modules ,readonly=on)" \
-    -virtfs "$(directory "$share" share '')" </dev/null >"$share/console" 2>&1 || :
+setpriv --pdeathsig TERM "$vm/qemu.sh" "$root/boot/vmlinuz-$release" "$root/lib/modules" "$work/initramfs" "$share" \
+    "$seconds" -m "${MEMORY:-3072}" </dev/null >"$share/console" 2>&1 || :
 cat "$share/stdout" 2>/dev/null || :
 cat "$share/stderr" >&2 2>/dev/null || :
 if [ ! -e "$share/status" ]; then

@@ -90,33 +90,14 @@ impl KernelVm {
     }
 
     fn qemu(&self, share: &Path, disk: &Path, initramfs: &Path) -> Command {
-        let directory = |path: &Path, tag: &str, more: &str| {
-            let path = path.display();
-            format!("local,path={path},mount_tag={tag},security_model=none,multidevs=remap{more}")
-        };
-        let seconds = self.limit.as_secs();
         let mut command = Command::new("setpriv");
         command
-            .args(["--pdeathsig", "TERM", "timeout", "--kill-after=5"])
-            .arg((seconds + 60).to_string())
-            // With a thread for each CPU, a guest whose kernel changes its own code (as it does when
-            // tracepoints are enabled) hangs every now and then.
-            .args(["qemu-system-x86_64", "-accel", "tcg,thread=single"])
-            .args(["-cpu", "max", "-smp", "2", "-m", &MEMORY_MIB.to_string()])
-            .args(["-nographic", "-no-reboot", "-nic", "none"])
-            .arg("-kernel")
-            .arg(&self.kernel.image)
-            .arg("-initrd")
-            .arg(initramfs)
-            .arg("-append")
-            .arg(format!(
-                "console=ttyS0 quiet panic=-1 mitigations=off nokaslr VM_SECONDS={seconds}"
-            ))
-            .arg("-drive")
-            .arg(format!("file={},format=raw,if=virtio,cache=unsafe", disk.display()))
-            .args(["-virtfs", &directory(Path::new("/"), "host", ",readonly=on")])
-            .args(["-virtfs", &directory(&self.kernel.modules, "modules", ",readonly=on")])
-            .args(["-virtfs", &directory(share, "share", "")]);
+            .args(["--pdeathsig", "TERM", concat!(env!("CARGO_MANIFEST_DIR"), "/qemu.sh")])
+            .args([&self.kernel.image, &self.kernel.modules])
+            .args([initramfs, share])
+            .arg(self.limit.as_secs().to_string())
+            .args(["-m", &MEMORY_MIB.to_string(), "-drive"])
+            .arg(format!("file={},format=raw,if=virtio,cache=unsafe", disk.display()));
         command
     }
 }
