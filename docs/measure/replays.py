@@ -591,7 +591,10 @@ def summary(rows, way):
 
 def shown(ratio):
     """Three digits; a dash if it is not known."""
-    return "–" if ratio == "" else f"{float(ratio):.{3 if float(ratio) < 0.9995 else 2 if float(ratio) < 9.995 else 1}f}"
+    if ratio == "":
+        return "–"
+    places = 3 if float(ratio) < 0.9995 else 2 if float(ratio) < 9.995 else 1
+    return f"{float(ratio):.{places}f}"
 
 
 def show(rows):
@@ -601,10 +604,11 @@ def show(rows):
     for row in rows:
         low, high = (shown(row[key]) for key in ("low", "high"))
         percent = round(100 * error(row))
+        error_shown = f"{percent:+} %".replace("-", "−") if percent else "0 %"
         cells = [NAMES.get(row["program"], row["program"]), row["change"].replace("us", " µs").replace("ms", " ms"),
-                 shown(row["real"]), f"{shown(row['replay'])} [{low}, {high}]", f"{percent:+} %" if percent else "0 %",
+                 shown(row["real"]), f"{shown(row['replay'])} [{low}, {high}]", error_shown,
                  *(shown(row[way]) for way in WAYS), shown(row["same"])]
-        print("|", " | ".join(cells).replace("-", "−"), "|")
+        print("|", " | ".join(cells), "|")
     within = sum(float(row["low"]) <= float(row["highest"]) and float(row["lowest"]) <= float(row["high"])
                  for row in rows)
     print(f"\nreplay: {summary(rows, 'replay')}; interval meets the range of the real runs in {within} of "

@@ -32,7 +32,7 @@ impl RangeSet {
         self.ends.iter().map(|(start, end)| *start..*end)
     }
 
-    /// How many there are.
+    /// How many bytes all ranges have together.
     pub(super) fn bytes(&self) -> u64 {
         self.iter().map(|range| range.end - range.start).sum()
     }
