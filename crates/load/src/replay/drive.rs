@@ -13,7 +13,7 @@ use super::files::Files;
 use super::graph::{Begin, Io, Node, Step, Track};
 use super::outcome::{Frame, Watched};
 use super::parts::Part;
-use super::signal::{Halt, Signals, Waited, now_ns};
+use super::signal::{Halt, Signals, Waited, cpu_now_ns, now_ns};
 use super::survey::{Recording, Survey};
 use super::tally::{Over, Tally};
 use crate::counters::Reading;
@@ -339,6 +339,7 @@ impl Trial<'_> {
             before_ns: 0,
             at_ns: 0,
             burnt_ns: 0,
+            spent_ns: None,
             turn: Turn::None,
         };
         let mut taker = copy.queues.take(number, &copy.rooms[usize::from(plan.is_clocked)]);
@@ -433,6 +434,9 @@ struct Player<'a> {
     /// When the thread last knew the time, and the CPU time that it has used since.
     at_ns: u64,
     burnt_ns: u64,
+    /// The CPU time that it should have used since its start. None after an I/O, which takes as
+    /// much as it takes.
+    spent_ns: Option<u64>,
     /// Of a write that is synced next.
     turn: Turn,
 }
@@ -474,10 +478,9 @@ impl Player<'_> {
         {
             self.stamp(io.offset, io.length);
         }
-        if !halt.burn(u64::from(node.burn_ns)) {
+        if node.burn_ns > 0 && !self.burn(node.burn_ns.into()) {
             return false;
         }
-        self.burnt_ns += u64::from(node.burn_ns);
         match &node.step {
             Step::Io(io) => self.issue(io, due_ns),
             Step::Request(connection) => self.request(*connection, due_ns),
@@ -498,6 +501,15 @@ impl Player<'_> {
             }
             Step::Commit(file) => self.commit(*file, due_ns),
         }
+    }
+
+    /// Uses as much CPU time as the application did. What the replay itself needed for waits and
+    /// signals is part of it: the application did the same.
+    fn burn(&mut self, cpu_ns: u64) -> bool {
+        let until_ns = self.spent_ns.unwrap_or_else(cpu_now_ns) + cpu_ns;
+        self.spent_ns = Some(until_ns);
+        self.burnt_ns += cpu_ns;
+        self.copy.halt.burn_until(until_ns)
     }
 
     fn receive(&mut self, from: Track, count: u64, due_ns: u64, at_most_ns: Option<u64>) -> bool {
@@ -549,6 +561,7 @@ impl Player<'_> {
     fn went_on(&mut self, due_ns: u64, ready_ns: u64, done_ns: u64) {
         self.before_ns = done_ns + due_ns.saturating_sub(ready_ns);
         self.at_ns = done_ns;
+        self.spent_ns = None;
     }
 
     /// Waits for any sync of the file.

@@ -16,6 +16,11 @@ pub(super) fn now_ns() -> u64 {
     clock_ns(ClockId::Monotonic)
 }
 
+/// CPU time that this thread has used.
+pub(super) fn cpu_now_ns() -> u64 {
+    clock_ns(ClockId::ThreadCPUTime)
+}
+
 /// What ends a replay before its last node.
 pub(super) struct Halt<'a> {
     pub user: &'a AtomicBool,
@@ -89,13 +94,9 @@ impl<'a> Halt<'a> {
         }
     }
 
-    /// Uses CPU time; false if the replay is over before that.
-    pub(super) fn burn(&self, cpu_ns: u64) -> bool {
-        if cpu_ns == 0 {
-            return true;
-        }
-        let until_ns = clock_ns(ClockId::ThreadCPUTime) + cpu_ns;
-        while clock_ns(ClockId::ThreadCPUTime) < until_ns && !self.hurries() {
+    /// Uses CPU time until the thread has used this much; false if the replay is over before that.
+    pub(super) fn burn_until(&self, cpu_ns: u64) -> bool {
+        while cpu_now_ns() < cpu_ns && !self.hurries() {
             if self.is_raised() {
                 return false;
             }
@@ -231,6 +232,6 @@ mod tests {
         stop.store(true, Ordering::Relaxed);
         assert_eq!(signals.wait(101, u64::MAX, &halt), Waited::Over);
         assert!(!halt.wait_until(u64::MAX));
-        assert!(!halt.burn(u64::MAX / 2));
+        assert!(!halt.burn_until(u64::MAX));
     }
 }
