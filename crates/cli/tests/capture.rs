@@ -182,8 +182,6 @@ fn a_trace_of_strace_is_replayed() {
     assert_eq!(plan["whole_trials"]["recording"]["why"], "short");
     let said = desk.run(&["run", "app.iotx", "a", "--set", "threads=4"]);
     assert!(said.code == 2 && said.err.contains("replayed as it was recorded"), "{said}");
-    let said = desk.run(&["run", "app.iotx", "a", "--agent", "nowhere"]);
-    assert!(said.code == 2 && said.err.contains("agents cannot replay"), "{said}");
 }
 
 #[test]

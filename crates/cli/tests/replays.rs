@@ -87,6 +87,22 @@ fn a_job_file_of_fio_replays_its_log() {
 }
 
 #[test]
+fn agents_replay_recordings_and_logs() {
+    let desk = desk(LOG);
+    write(&desk, "log.fio", "[one]\nread_iolog=app.log\ndirectory=/mnt\n");
+    let agent = format!("b={} agent", assert_cmd::cargo::cargo_bin!("iotax").display());
+    for (workload, out) in [("app.iotx", "recording"), ("log.fio", "log")] {
+        let compare = ["compare", "-w", workload, "a=a", "b=b", "--agent", &agent, "--out", out];
+        let said = desk.run(&[&compare[..], &["--quick", "--max-blocks", "3"]].concat());
+        assert_eq!(said.code, 0, "{said}");
+        let jobs = jobs(&desk, out);
+        assert_replayed(&jobs, 1);
+        assert_eq!(jobs.len(), 6, "{said}");
+    }
+    assert_eq!(fs::read_dir(desk.path().join("b")).unwrap().count(), 0);
+}
+
+#[test]
 fn fio_replays_the_same_ios() {
     if !needs_program("fio") {
         return;

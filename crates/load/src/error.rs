@@ -186,6 +186,11 @@ impl Error {
     }
 
     /// For `map_err`.
+    pub fn cannot_read(path: &Path) -> impl Fn(std::io::Error) -> Self {
+        let path = shown(path);
+        move |source| Self::Path { action: "read", path: path.clone(), source }
+    }
+
     pub(crate) fn path<S: Into<std::io::Error>>(
         action: &'static str,
         path: &Path,

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use iotax_experiment::{Driver, RecordedLoad, Spec, Workload};
-use iotax_load::{Fio, Iperf3, LoadDriver, Native, Replay};
+use iotax_load::{Fio, Iperf3, LoadDriver, Native, Recording, Replay};
 
 /// The load drivers of the arms.
 #[derive(Debug, Clone, Default)]
@@ -25,11 +25,17 @@ impl Drivers {
     /// # Errors
     /// [`iotax_load::Error::NoProgram`] if an arm uses a program that is not installed.
     pub fn find(spec: &Spec) -> Result<Self, iotax_load::Error> {
-        let mut replays: Vec<(RecordedLoad, Arc<Replay>)> = Vec::new();
-        for recorded in spec.phases().filter_map(Workload::recording) {
-            if !replays.iter().any(|(known, _)| known == recorded) {
-                replays.push((recorded.clone(), Arc::new(Replay::of(recorded)?)));
-            }
+        Self::with_recordings(spec, &mut Recording::of)
+    }
+
+    /// The same, with the recordings from elsewhere.
+    pub(crate) fn with_recordings(
+        spec: &Spec,
+        open: &mut dyn FnMut(&RecordedLoad) -> Result<Recording, iotax_load::Error>,
+    ) -> Result<Self, iotax_load::Error> {
+        let mut replays = Vec::new();
+        for recorded in recordings(spec) {
+            replays.push((recorded.clone(), Arc::new(Replay::of(open(recorded)?))));
         }
         let asked = |driver| spec.arms.iter().any(|arm| arm.driver == driver);
         Ok(Self {
@@ -62,6 +68,17 @@ impl Drivers {
             Driver::Iperf3 => self.iperf3.as_ref().map(|iperf3| iperf3 as _).ok_or(none("iperf3")),
         }
     }
+}
+
+/// The recordings that arms replay, each once.
+pub(crate) fn recordings(spec: &Spec) -> Vec<&RecordedLoad> {
+    let mut recordings: Vec<&RecordedLoad> = Vec::new();
+    for recorded in spec.phases().filter_map(Workload::recording) {
+        if !recordings.contains(&recorded) {
+            recordings.push(recorded);
+        }
+    }
+    recordings
 }
 
 impl Drivers {

@@ -51,6 +51,15 @@ Y
   ok "a pod that syncs is recorded"
   left "a recording"
 
+  release
+  "$IOTAX" kube compare -w "$W/app.iotx" fast=class:fast slow=class:slow --namespace bench --size 200M --cpu 500m \
+    --memory 256M --wait 60s --max-time 60s --out "$W/replayed" >"$W/said" 2>&1 ||
+    { cat "$W/said"; fail "replay: exit code $?"; }
+  jq -se 'map(.load.jobs[0] | select(.engine == "replay" and .write.ios > 0 and .first_error == null)) | length > 3' \
+    "$W/replayed/trials.jsonl" >/dev/null || { cat "$W/said"; fail "pods do not replay the recording"; }
+  cat "$W/said"
+  ok "pods on volumes of two classes replay it"
+
   record -o "$W/early.iotx" >/dev/null 2>"$W/said" &
   local shell=$!
   until_true 60 records || { cat "$W/said"; fail "no recorder"; }

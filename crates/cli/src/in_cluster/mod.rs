@@ -105,9 +105,6 @@ impl<'a> InCluster<'a> {
 
     /// Replaces the targets of arms by their paths in the pods.
     pub(crate) fn place(&mut self, spec: Draft, pods: &PodArgs) -> Result<Draft> {
-        if spec.phases().any(iotax_experiment::Workload::is_recorded) {
-            return Err(usage("pods cannot replay recordings yet; run iotax in the pod"));
-        }
         let (spec, places) = place(spec, self.options.size_bytes, &pods.write_to)?;
         self.places = places;
         let has_index = spec.phases().any(|phase| phase.index.is_some());

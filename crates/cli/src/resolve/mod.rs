@@ -494,9 +494,6 @@ fn finish(mut draft: Draft, args: &LoadArgs, directory: &Path) -> Result<Resolve
     let directory = std::path::absolute(directory)?;
     let home = std::env::home_dir();
     draft.resolve_paths(&directory, home.as_deref());
-    if !args.agent.is_empty() && draft.phases().any(Workload::is_recorded) {
-        return Err(usage("agents cannot replay recordings yet; run iotax on that host"));
-    }
     if args.agent.is_empty() {
         results::refuse_targets(draft.arms.iter().map(|arm| &arm.target), &args.dir)?;
     }

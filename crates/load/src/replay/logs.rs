@@ -25,14 +25,34 @@ impl Recording {
     /// # Errors
     /// As [`Recording::open`] and [`Recording::of_logs`]; also if it has changed.
     pub fn of(load: &RecordedLoad) -> Result<Self, Error> {
-        let RecordedLoad { allow_loss, arrivals, copies, .. } = *load;
-        let options = Options { allow_loss, arrivals, copies };
+        let options = Options::of(load);
         let recording = match &load.logs {
             None => Self::open(&load.path, options)?,
             Some(logs) => Self::imported(&load.path, logs, options)?,
         };
         recording.refuse_other(&load.hash)?;
         Ok(recording)
+    }
+
+    /// The same from a copy of [`Recording::contents`].
+    ///
+    /// # Errors
+    /// As [`Recording::of`].
+    pub fn of_contents(load: &RecordedLoad, contents: OsFile) -> Result<Self, Error> {
+        let recording = Self::read(&load.path, contents, Options::of(load))?;
+        recording.refuse_other(&load.hash)?;
+        Ok(recording)
+    }
+
+    /// A file with all that another machine needs to replay it.
+    ///
+    /// # Errors
+    /// As [`Recording::of_logs`], and if the file cannot be opened.
+    pub fn contents(load: &RecordedLoad) -> Result<OsFile, Error> {
+        match &load.logs {
+            None => OsFile::open(&load.path).map_err(Error::path("open", &load.path)),
+            Some(logs) => Ok(Self::imported(&load.path, logs, Options::of(load))?.file),
+        }
     }
 
     /// Imports the logs of a job of fio.
@@ -209,9 +229,14 @@ mod tests {
         assert_eq!(replay.left_over, 0);
         let load = recording.workload("log").jobs.remove(0).recording.unwrap();
         assert_eq!(Recording::of(&load).unwrap().hash(), recording.hash());
+        let contents = Recording::contents(&load).unwrap();
         fs::write(&log, LOG.replace("8192", "4096")).unwrap();
         let error = Recording::of(&load).map(drop).unwrap_err().to_string();
         assert!(error.contains("it is not the recording that the run was planned with"), "{error}");
+        // On another machine, there is no log.
+        fs::remove_file(&log).unwrap();
+        let there = Recording::of_contents(&load, contents).unwrap();
+        assert_eq!(replayed(&there, dir.path()).jobs[0].write.bytes, 8192);
     }
 
     #[test]

@@ -148,15 +148,11 @@ impl Replay {
     /// # Errors
     /// As [`Recording::open`].
     pub fn open(path: &Path, options: Options) -> Result<Self, Error> {
-        Ok(Self { recording: Recording::open(path, options)?, sessions: Sessions::default() })
+        Ok(Self::of(Recording::open(path, options)?))
     }
 
-    /// Reads the recording that a run was planned with.
-    ///
-    /// # Errors
-    /// As [`Recording::of`].
-    pub fn of(load: &RecordedLoad) -> Result<Self, Error> {
-        Ok(Self { recording: Recording::of(load)?, sessions: Sessions::default() })
+    pub fn of(recording: Recording) -> Self {
+        Self { recording, sessions: Sessions::default() }
     }
 
     pub const fn recording(&self) -> &Recording {

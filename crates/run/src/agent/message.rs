@@ -9,13 +9,14 @@ use iotax_record::{HostRecord, Machine, Site};
 use iotax_rig::GivenUp;
 use serde::{Deserialize, Serialize};
 
+use super::contents::Piece;
 use super::frame::{HISTOGRAM_BYTES, Limit};
 use super::secrets;
 use crate::error::Error;
 use crate::host::{Measured, TrialRequest};
 
 /// Version of the protocol. It changes with every change of these types or of types in them.
-pub(crate) const PROTOCOL: u32 = 7;
+pub(crate) const PROTOCOL: u32 = 8;
 
 /// Messages to the agent. Each is answered before the next is sent, except `Stop`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -28,6 +29,8 @@ pub(crate) enum Command {
     Undo,
     /// Examine the storage under paths without changing anything.
     Look(Look),
+    /// Keep a piece of a recording that arms replay.
+    Keep(Piece),
     /// Make ready to bring these arms up.
     Open(Box<Open>),
     /// Wait at most this long until the peer of an arm answers, and report how it is reached.
@@ -159,6 +162,8 @@ pub(crate) enum Reply {
     },
     /// The facts.
     Looked(Box<Machine>),
+    /// The piece is kept.
+    Kept,
     /// The arms are known.
     Opened {
         /// One per arm.

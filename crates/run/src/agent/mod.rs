@@ -8,6 +8,7 @@
 //! | `timing` | how long the two wait for each other |
 //! | `kept` | results of trials whose connection was cut |
 //! | `keep` | a container that waits for agents |
+//! | `contents` | recordings that the client sends, to be replayed |
 //! | `launch` | how an agent is started and ended, as a child process or by another crate |
 //! | `connection` | a running agent, and the requests to it |
 //! | `look` | the storage under paths on the agent's host |
@@ -17,6 +18,7 @@
 //! | `remote` | the client: a [`crate::Host`] that may die, and is started again |
 
 mod connection;
+mod contents;
 mod frame;
 mod keep;
 mod kept;
@@ -32,6 +34,7 @@ mod serve;
 mod tests;
 mod timing;
 
+pub use contents::MOST_RECORDED_BYTES;
 pub use iotax_load::{PeerSecret, PeerSecrets};
 pub use iotax_rig::GivenUp;
 pub use keep::keep;

@@ -5,16 +5,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use iotax_experiment::{Blame as _, Driver, Fault, Spec, Workload};
+use iotax_experiment::{Blame as _, Driver, Fault, RecordedLoad, Spec, Workload};
 use iotax_load::{LayoutProgress, LoadProgress, PeerSecrets};
 use iotax_record::{HostRecord, Site};
 use iotax_rig::GivenUp;
 
 use super::connection::{Connection, ENDED};
+use super::contents::Pieces;
 use super::launch::Launch;
 use super::message::{Command, Open, PROTOCOL, Reached, Reply};
 use super::timing::{GRACE, longest};
 use crate::clock::nanos;
+use crate::drivers::recordings;
 use crate::error::{AgentError, Error};
 use crate::host::{Arms, Files, Measured, Runner, TrialRequest};
 
@@ -123,7 +125,24 @@ impl Remote {
         }
     }
 
+    /// Sends the recordings that the arms replay.
+    fn send_recordings(&mut self) -> Result<(), Error> {
+        let recorded: Vec<RecordedLoad> =
+            recordings(&self.open.spec).into_iter().cloned().collect();
+        for recorded in &recorded {
+            let mut pieces = Pieces::of(recorded)?;
+            let failed = iotax_load::Error::cannot_read(&recorded.path);
+            while let Some(piece) = pieces.next().map_err(&failed)? {
+                if !matches!(self.ask(&Command::Keep(piece))?, Reply::Kept) {
+                    return Err(self.out_of_turn());
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn open_arms(&mut self) -> Result<(), Error> {
+        self.send_recordings()?;
         self.missing.fill(true);
         self.has_arms = true;
         match self.ask(&Command::Open(Box::new(self.open.clone())))? {

@@ -13,6 +13,7 @@ use iotax_load::LoadProgress;
 use iotax_record::HostRole;
 use iotax_rig::Options;
 
+use super::contents::Contents;
 use super::frame::{Limit, receive, send};
 use super::keep::undo;
 use super::kept::{self, Alone};
@@ -20,6 +21,7 @@ use super::look::looked;
 use super::message::{Command, Open, PROTOCOL, Reply};
 use super::reach::reach;
 use super::timing::{GRACE, HEARTBEAT, longest};
+use crate::drivers::Drivers;
 use crate::error::{AgentError, Error};
 use crate::host::{Arms, Runner, here};
 use crate::local::Local;
@@ -75,7 +77,15 @@ pub fn serve(
         let (over, is_over) = channel();
         let counters = Arc::clone(&live);
         scope.spawn(move || beat(&tell, &counters, &is_over));
-        let mut agent = Agent { options, stop, live, open: None, local: None, alone: None };
+        let mut agent = Agent {
+            options,
+            stop,
+            live,
+            contents: Contents::default(),
+            open: None,
+            local: None,
+            alone: None,
+        };
         let served = asked.into_iter().try_for_each(|command| {
             let reply = agent.reply(command?, &tell);
             if is_cut.load(Ordering::Relaxed) {
@@ -149,6 +159,7 @@ struct Agent<'a> {
     options: &'a AgentOptions,
     stop: Arc<AtomicBool>,
     live: Arc<LoadProgress>,
+    contents: Contents,
     open: Option<Box<Open>>,
     local: Option<Box<Local>>,
     /// Dropped last.
@@ -171,6 +182,14 @@ impl Agent<'_> {
                 Reply::Undone { problems: undo(self.options.state_dir.as_deref()) }
             }
             Command::Look(look) => Reply::Looked(Box::new(looked(&look)?)),
+            Command::Keep(piece) => {
+                let failed = |error: io::Error| AgentError::Failed {
+                    error: format!("cannot keep the recording: {error}"),
+                    fault: Fault::Environment,
+                };
+                self.contents.add(piece).map_err(failed)?;
+                Reply::Kept
+            }
             Command::Open(open) => {
                 self.be_alone()?;
                 let opened = self.open(&open);
@@ -256,7 +275,8 @@ impl Agent<'_> {
             let what = format!("arm {}: agents do not run host commands", arm.name);
             return Err(AgentError::Failed { error: what, fault: Fault::Usage }.into());
         }
-        let local = Local::open(spec, options, &self.live)?;
+        let drivers = Drivers::with_recordings(spec, &mut |of| self.contents.recording(of))?;
+        let local = Local::with_drivers(spec, options, &self.live, drivers)?;
         let arms = 0..spec.arms.len();
         let sites = arms.clone().map(|arm| local.site(arm).clone()).collect();
         let made_anew = arms.map(|arm| local.is_made_anew(arm)).collect();

@@ -6,7 +6,7 @@ use std::io::{BufReader, Read};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-use iotax_experiment::{Arrivals, Uncut};
+use iotax_experiment::{Arrivals, RecordedLoad, Uncut};
 use iotax_quantity::grouped;
 use iotax_record::LatencyHistogram;
 use iotax_trace::{
@@ -65,10 +65,18 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// Those that a run was planned with.
+    pub(super) const fn of(load: &RecordedLoad) -> Self {
+        let RecordedLoad { allow_loss, arrivals, copies, .. } = *load;
+        Self { allow_loss, arrivals, copies }
+    }
+}
+
 /// A trace, read once, to be replayed any number of times.
 pub struct Recording {
     pub(super) path: PathBuf,
-    file: OsFile,
+    pub(super) file: OsFile,
     pub(super) head: Head,
     /// `None` if the recorder was killed.
     pub(super) end: Option<End>,

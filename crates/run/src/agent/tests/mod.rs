@@ -1,7 +1,9 @@
+mod contents;
 mod finished;
 mod lying;
 
 use std::io::{PipeReader, PipeWriter, pipe};
+use std::path::PathBuf;
 use std::thread;
 
 use iotax_experiment::{Arm, Fault, Spec, Stop, Target, Workload};
@@ -19,9 +21,12 @@ struct Served {
 
 impl Served {
     fn start() -> Self {
+        Self::with_state(None)
+    }
+
+    fn with_state(state_dir: Option<PathBuf>) -> Self {
         let ((input, to), (from, output)) = (pipe().unwrap(), pipe().unwrap());
-        let options =
-            AgentOptions { program: "iotax".into(), state_dir: None, finishes_trials: false };
+        let options = AgentOptions { program: "iotax".into(), state_dir, finishes_trials: false };
         let agent = thread::spawn(move || serve(input, output, &options));
         Self { to, from, agent }
     }
